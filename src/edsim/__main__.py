@@ -1,0 +1,5 @@
+"""`python -m edsim` is the command `edsim`."""
+
+from edsim.cli import main
+
+main()
