@@ -1,0 +1,1 @@
+"""Who is in and when: checked stays and events, splits, groups, and the tables on disk."""
