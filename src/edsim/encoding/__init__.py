@@ -1,0 +1,1 @@
+"""From events to tokens: vocabularies, encoded visits and the launches that start from them."""
