@@ -1,0 +1,348 @@
+"""Rollouts of a cohort: made by any producer, read back, and put beside the truth."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from edsim import __version__
+from edsim.errors import BadInputError, BadTableError
+from edsim.lab.cohort import Cohort
+from edsim.lab.launch_sets import found_launch_set
+from edsim.lab.processes import run_process
+from edsim.lab.producers import (
+    Producer,
+    decided_by,
+    find_producer,
+    kind_of,
+    source_hash,
+    trained_on,
+    version_of,
+)
+from edsim.progress import Progress, silent
+from edsim.tables.facts import VocabularyFacts
+from edsim.tables.rollouts import Ensemble, Rollouts, RolloutsHeader, Scored
+from edsim.tables.rollouts_file import write_rollouts
+from edsim.tables.rollouts_rows import Expected
+from edsim.tables.visits import Launches, Suffixes
+
+if TYPE_CHECKING:
+    from edsim.rollout.decoding import Rule
+    from edsim.rollout.shards import Work
+
+PROCESS_ROWS = 65_536
+"""Rows a process is asked for at a time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RolloutSettings:
+    """What decides rollouts beside the producer and the cohort."""
+
+    launches: str = "matched-100k"
+    rule: str = "vanilla"
+    seed: int = 0
+    draws: int = 1
+    cap: int | None = None
+    """The cohort's own where it is None."""
+    vocabulary: str | None = None
+    """The cohort's first where it is None."""
+    batch: int | None = None
+    """Rows that run side by side, by default what suits; changes speed and memory only."""
+    clock: str | None = None
+    """Of a neural simulator; its own default where it is None."""
+    device: str = "cpu"
+    """Where the model runs, such as cuda; changes speed, and the last digits."""
+    workers: int = 1
+    """Processes that share the work, where there is a work folder; changes speed only."""
+    part: tuple[int, int] | None = None
+    """From which launch of the set to which (not included); all where it is None."""
+
+
+def roll_out(
+    cohort: Cohort,
+    producer: str,
+    settings: RolloutSettings | None = None,
+    progress: Progress = silent,
+    *,
+    at: Launches | None = None,
+    work_folder: Path | None = None,
+) -> Rollouts:
+    """Continue the launches of a set, or those given as `at`, with a producer.
+
+    With a work folder, finished shards are kept in it, so that a run that was stopped goes on where
+    it was; several workers share them.
+    """
+    settings = settings or RolloutSettings()
+    found = find_producer(
+        producer, cohort, settings.vocabulary, clock=settings.clock, device=settings.device
+    )
+    made = found.make(progress)
+    whole = cohort.launches(settings.launches) if at is None else at
+    launches = np.asarray(whole)[slice(*(settings.part or (None,)))]
+    header = _header(cohort, found, made, settings)
+    if kind_of(made) == "simulator":
+        return _driven(found, made, cohort, launches, header, settings, work_folder, progress)
+    progress.stage(f"rolling out {found.name}", len(launches) * settings.draws, "rollouts")
+    return _by_itself(made, cohort, launches, header, settings, progress)
+
+
+def _header(
+    cohort: Cohort, found: Producer, made: Any, settings: RolloutSettings
+) -> RolloutsHeader:
+    facts = VocabularyFacts.open(cohort.encoded(found.vocabulary))
+    recipe, training_seed = trained_on(found, cohort)
+    return RolloutsHeader(
+        producer=found.label,
+        producer_version=version_of(made),
+        recipe=recipe,
+        training_seed=training_seed,
+        clock=str(getattr(made, "clock", "own")),
+        cap=cohort.manifest.cap if settings.cap is None else settings.cap,
+        seed=settings.seed,
+        draws=settings.draws,
+        vocabulary=facts.name,
+        vocabulary_sha256=facts.sha256,
+        tokens=facts.tokens,
+        cohort_id=cohort.manifest.cohort_id,
+        content_hash=cohort.manifest.content_hash,
+        launches=settings.launches,
+        device=str(getattr(made, "device", "cpu")),
+        privileged=bool(getattr(made, "privileged", False)),
+        restricted=cohort.manifest.restricted,
+        code_version=__version__,
+    )
+
+
+def _driven(
+    found: Producer,
+    simulator: Any,
+    cohort: Cohort,
+    launches: Launches,
+    header: RolloutsHeader,
+    settings: RolloutSettings,
+    work_folder: Path | None,
+    progress: Progress,
+) -> Rollouts:
+    """Run by the loop; the header says what the bound rule says it applied."""
+    import torch
+
+    from edsim.rollout import shards
+    from edsim.rollout.decoding import parse_rule
+
+    rule = parse_rule(settings.rule)
+    bound = rule.bind(VocabularyFacts.open(cohort.encoded(header.vocabulary)))
+    header = replace(header, rule=str(bound), rule_settings=bound.settings())
+    work = _work(found, simulator, cohort, launches, header, rule)
+    if header.device == "cpu":
+        torch.set_num_threads(1)  # steps are short: more threads wait for each other; see --workers
+    with ExitStack() as closing:
+        folder = work_folder or Path(closing.enter_context(TemporaryDirectory(prefix="edsim-")))
+        shards.roll_out_shards(
+            work,
+            folder,
+            workers=settings.workers,
+            slots=settings.batch,
+            progress=progress,
+        )
+        return shards.assemble(folder, header)
+
+
+def _work(
+    found: Producer,
+    made: Any,
+    cohort: Cohort,
+    launches: Launches,
+    header: RolloutsHeader,
+    rule: Rule,
+) -> Work:
+    """The work of a simulator in a form that other processes can take part in."""
+    from edsim.rollout.shards import Work
+
+    return Work(
+        load=found.make,
+        encoded=cohort.encoded(header.vocabulary),
+        launches=launches,
+        rule=rule,
+        cap=header.cap,
+        seed=header.seed,
+        draws=header.draws,
+        identity={
+            "producer": header.producer,
+            "version": header.producer_version,
+            "source": source_hash(made),
+            "decided_by": decided_by(found.name, cohort, found.vocabulary),
+            "clock": header.clock,
+            "cohort": header.content_hash,
+        },
+    )
+
+
+def _by_itself(
+    process: Any,
+    cohort: Cohort,
+    launches: Launches,
+    header: RolloutsHeader,
+    settings: RolloutSettings,
+    progress: Progress,
+) -> Rollouts:
+    """A process continues the visits by its own means; no rule can be applied to it."""
+    if settings.rule != "vanilla":
+        raise BadInputError(
+            f"'{header.producer}' runs by itself: no decoding rule can be applied to it. "
+            "Leave --rule out."
+        )
+    visits = cohort.visits(header.vocabulary)
+    at_a_time = max(1, PROCESS_ROWS // header.draws)
+    parts = []
+    for first in range(0, len(launches), at_a_time):
+        prefixes = visits.prefixes(launches[first : first + at_a_time])
+        parts.append(run_process(process, prefixes, header))
+        progress.advance(len(prefixes) * header.draws)
+    return Rollouts(
+        header=header,
+        launches=np.repeat(launches, header.draws, axis=0).astype(np.int32),
+        draw=np.tile(np.arange(header.draws, dtype=np.int32), len(launches)),
+        generated=Suffixes.join(parts),
+    )
+
+
+def roll_out_to(
+    cohort: Cohort,
+    producer: str,
+    path: Path,
+    settings: RolloutSettings | None = None,
+    progress: Progress = silent,
+) -> Rollouts:
+    """Roll out and write the file; a run that was stopped goes on where it was."""
+    folder = path.with_name(f".{path.name}.shards")
+    begun_before = folder.exists()
+    try:
+        rollouts = roll_out(cohort, producer, settings, progress, work_folder=folder)
+    except BaseException:
+        if not begun_before and not any(folder.glob("shard-*")):  # nothing to go on from
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    _write(cohort, rollouts, path)
+    shutil.rmtree(folder, ignore_errors=True)
+    return rollouts
+
+
+def assembled(cohort: Cohort, folder: Path, path: Path, vocabulary: str | None = None) -> Rollouts:
+    """The rollouts of shards that were made elsewhere, written as a file."""
+    from edsim.rollout import shards
+    from edsim.rollout.decoding import parse_rule
+    from edsim.rollout.work_folder import WorkFolder
+
+    decides = WorkFolder.open(folder).decides
+    facts = VocabularyFacts.open(cohort.encoded(cohort.vocabulary_name(vocabulary)))
+    if decides["vocabulary"] != facts.sha256:
+        raise BadInputError(
+            f"the shards are of another vocabulary than '{facts.name}' of the cohort. Name theirs "
+            "with --vocabulary, or the cohort they were made for."
+        )
+    if decides["visits"] != shards.hash_of_visits(cohort.encoded(facts.name)):
+        raise BadInputError(
+            f"the shards continue the visits of another cohort than {cohort.manifest.cohort_id}. "
+            "Name the one they were made for with --cohort."
+        )
+    rule, manifest = parse_rule(decides["rule"]), cohort.manifest
+    said = decides["identity"]
+    header = RolloutsHeader(
+        producer=str(said.get("producer", said.get("loader", ""))),
+        recipe=dict(said.get("recipe", said)),
+        training_seed=said.get("training_seed"),
+        clock=str(said.get("clock", "own")),
+        device=str(said.get("device", "")),
+        rule=str(rule),
+        rule_settings=rule.settings(),
+        cap=decides["cap"],
+        seed=decides["seed"],
+        draws=decides["draws"],
+        vocabulary=facts.name,
+        vocabulary_sha256=facts.sha256,
+        tokens=facts.tokens,
+        cohort_id=manifest.cohort_id,
+        content_hash=manifest.content_hash,
+        restricted=manifest.restricted,
+        code_version=__version__,
+    )
+    rollouts = shards.assemble(folder, header)
+    held = rollouts.launches[rollouts.draw == 0]
+    named = replace(header, launches=found_launch_set(held, cohort) or "")
+    rollouts = replace(rollouts, header=named)
+    _write(cohort, rollouts, path)
+    return rollouts
+
+
+def _write(cohort: Cohort, rollouts: Rollouts, path: Path) -> None:
+    stay_ids = cohort.visits(rollouts.header.vocabulary).stay_ids
+    assert stay_ids is not None
+    write_rollouts(rollouts, path, stay_ids)
+
+
+def expected_of(
+    cohort: Cohort, vocabulary: str | None = None, launches: Launches | None = None
+) -> Expected:
+    """What a rollouts table of the cohort has to fit."""
+    name = cohort.vocabulary_name(vocabulary)
+    return Expected.of(
+        cohort.visits(name),
+        VocabularyFacts.open(cohort.encoded(name)),
+        cohort_id=cohort.manifest.cohort_id,
+        content_hash=cohort.manifest.content_hash,
+        launches=launches,
+        restricted=cohort.manifest.restricted,
+    )
+
+
+def beside_truth(rollouts: Rollouts, cohort: Cohort, *, draw: int = 0) -> Scored:
+    """One draw of every launch, with what was observed there."""
+    rows = np.flatnonzero(rollouts.draw == draw)
+    launches = rollouts.launches[rows]
+    return Scored(
+        generated=rollouts.generated.take(rows),
+        observed=cohort.visits(rollouts.header.vocabulary).suffixes(launches),
+        launches=launches,
+        n_tokens=len(rollouts.header.tokens),
+        cap=rollouts.header.cap,
+    )
+
+
+def ensemble_of(rollouts: Rollouts, cohort: Cohort) -> Ensemble:
+    """All draws of every launch, with what was observed there."""
+    draws = rollouts.header.draws
+    launches = rollouts.launches[::draws]
+    numbers = np.tile(np.arange(draws), len(launches))
+    whole = len(rollouts) == len(numbers) and (rollouts.draw == numbers).all()
+    if not (whole and (rollouts.launches == np.repeat(launches, draws, axis=0)).all()):
+        raise BadTableError(
+            f"the rollouts of '{rollouts.header.producer}' do not have {draws} draws of every "
+            "launch, as their header says. `edsim check` says which are missing."
+        )
+    return Ensemble(
+        generated=rollouts.generated,
+        observed=cohort.visits(rollouts.header.vocabulary).suffixes(launches),
+        launches=launches,
+        draws=draws,
+        n_tokens=len(rollouts.header.tokens),
+        cap=rollouts.header.cap,
+    )
+
+
+def ensemble_beside_truth(rollouts: Rollouts, cohort: Cohort) -> Ensemble:
+    """All draws of every launch, with what was observed there."""
+    launches = rollouts.launches[rollouts.draw == 0]
+    return Ensemble(
+        generated=rollouts.generated,
+        observed=cohort.visits(rollouts.header.vocabulary).suffixes(launches),
+        launches=launches,
+        draws=rollouts.header.draws,
+        n_tokens=len(rollouts.header.tokens),
+        cap=rollouts.header.cap,
+    )
