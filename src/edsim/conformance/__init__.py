@@ -1,0 +1,1 @@
+"""Certifies what can be evaluated: simulators, processes and rollouts tables, by named checks."""

@@ -1,0 +1,307 @@
+"""What `edsim check` finds in processes and in rollouts tables, which it cannot drive."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from ward import CAP, N_TOKENS, facts, visits
+
+from edsim import seeds
+from edsim.conformance.launching import choose_launches
+from edsim.conformance.process import check_process
+from edsim.conformance.rollouts import check_rollouts
+from edsim.conformance.verdicts import CHECKS, NEEDS_THE_SIMULATOR, Verdict
+from edsim.tables.rollouts import Rollouts, RolloutsHeader
+from edsim.tables.visits import END, Prefixes, Suffixes
+
+SEEN_IN_ROWS = {
+    "launches",
+    "prefix boundary",
+    "END last",
+    "cap",
+    "gaps",
+    "clock units",
+    "shapes",
+}
+SEEN_IN_CALLS = SEEN_IN_ROWS | {"calls", "seed", "draws", "batches", "no look at the future"}
+
+
+def from_keys(prefixes: Prefixes, *, cap: int, draws: int, seed: int) -> Suffixes:
+    """A process whose every row has its own chance: some checks, each after half an hour or so."""
+    keys = np.stack([prefixes.keys(seed, draw) for draw in range(draws)], axis=1).ravel()
+    n_checks = (seeds.uniform(seeds.step_keys(keys, 0, seeds.EVENT)) * 8).astype(np.int64)
+    lengths = np.minimum(n_checks + 1, cap)
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    row = np.repeat(np.arange(len(keys)), lengths)
+    step = np.arange(offsets[-1]) - offsets[row]
+    u_time = seeds.uniform(seeds.step_keys(keys[row], step, seeds.TIME))
+    tokens = np.where(step == n_checks[row], END, 3).astype(np.int16)
+    return Suffixes(tokens, (60 * u_time).astype(np.float32), offsets)
+
+
+def from_one_generator(prefixes: Prefixes, *, cap: int, draws: int, seed: int) -> Suffixes:
+    """A process as most write it: one generator, one row after the other."""
+    rng = np.random.default_rng(seed)
+    rows = [int(rng.integers(1, min(cap, 9))) for _ in range(len(prefixes) * draws)]
+    tokens = [np.array([3] * (n - 1) + [END], dtype=np.int16) for n in rows]
+    minutes = [rng.exponential(30, n).astype(np.float32) for n in rows]
+    return Suffixes(
+        np.concatenate(tokens), np.concatenate(minutes), np.concatenate([[0], np.cumsum(rows)])
+    )
+
+
+def from_one_generator_by_prefix(
+    prefixes: Prefixes, *, cap: int, draws: int, seed: int
+) -> Suffixes:
+    """The same, and what it draws first depends on what was observed."""
+    so_far = int(prefixes.tokens.sum(dtype=np.int64))
+    return from_one_generator(prefixes, cap=cap, draws=draws, seed=seed + so_far)
+
+
+def outcomes(verdicts: list[Verdict]) -> dict[str, str]:
+    assert [verdict.name for verdict in verdicts] == list(CHECKS)
+    return {verdict.name: verdict.outcome for verdict in verdicts}
+
+
+def problems(verdicts: list[Verdict]) -> set[str]:
+    return {name for name, outcome in outcomes(verdicts).items() if outcome in ("fail", "warning")}
+
+
+def checked_process(process: Callable[..., object]) -> list[Verdict]:
+    return check_process(process, visits(), facts(), cap=CAP, n_launches=100)  # type: ignore[arg-type]
+
+
+def test_a_healthy_process_passes_what_can_be_seen() -> None:
+    verdicts = checked_process(from_keys)
+    assert problems(verdicts) == set()
+    passed = {verdict.name for verdict in verdicts if verdict.outcome == "pass"}
+    assert passed == SEEN_IN_CALLS
+    assert {v.sentence for v in verdicts if v.name not in passed} == {NEEDS_THE_SIMULATOR}
+
+
+@pytest.mark.parametrize("process", [from_one_generator, from_one_generator_by_prefix])
+def test_a_process_with_one_generator_is_warned_and_no_more(
+    process: Callable[..., object],
+) -> None:
+    verdicts = checked_process(process)
+    assert problems(verdicts) == {"batches", "draws"}
+    assert "fail" not in outcomes(verdicts).values()
+
+
+def test_a_privileged_process_may_look_at_the_future() -> None:
+    class Privileged:
+        privileged = True
+
+        def __call__(self, prefixes: Prefixes, *, cap: int, draws: int, seed: int) -> Suffixes:
+            return looks_ahead(prefixes, cap=cap, draws=draws, seed=seed)
+
+    verdicts = {verdict.name: verdict for verdict in checked_process(Privileged())}
+    assert verdicts["no look at the future"].outcome == "not applicable"
+    assert "on purpose" in verdicts["no look at the future"].sentence
+
+
+def looks_ahead(prefixes: Prefixes, *, cap: int, draws: int, seed: int) -> Suffixes:
+    """Knows by the stay's row how many events are to come."""
+    rows = from_keys(prefixes, cap=cap, draws=draws, seed=seed)
+    future = visits().suffixes(prefixes.launches()).lengths()
+    return replace(
+        rows,
+        minutes=rows.minutes
+        + np.repeat(np.repeat(future, draws), rows.lengths()).astype(np.float32),
+    )
+
+
+def reads_other_rows(prefixes: Prefixes, *, cap: int, draws: int, seed: int) -> Suffixes:
+    """Knows from the longest prefix of the stay in the batch how it went on."""
+    rows = from_keys(prefixes, cap=cap, draws=draws, seed=seed)
+    spent = prefixes.elapsed_minutes()
+    longest = {
+        row: spent[prefixes.stay_rows == row].max() for row in set(prefixes.stay_rows.tolist())
+    }
+    known = np.array([longest[row] for row in prefixes.stay_rows.tolist()])
+    mixed = known > spent.min(initial=0)
+    minutes = rows.minutes + np.repeat(
+        np.repeat(np.where(mixed, known % 7, 0), draws), rows.lengths()
+    )
+    return replace(rows, minutes=minutes.astype(np.float32))
+
+
+def forgets_the_seed(prefixes: Prefixes, *, cap: int, draws: int, seed: int) -> Suffixes:
+    return from_keys(prefixes, cap=cap, draws=draws, seed=0)
+
+
+def never_seeds(prefixes: Prefixes, *, cap: int, draws: int, seed: int) -> Suffixes:
+    return from_one_generator(
+        prefixes, cap=cap, draws=draws, seed=int(np.random.default_rng().integers(2**31))
+    )
+
+
+def copies_draws(prefixes: Prefixes, *, cap: int, draws: int, seed: int) -> Suffixes:
+    rows = from_keys(prefixes, cap=cap, draws=1, seed=seed)
+    return rows.take(np.repeat(np.arange(len(rows)), draws))
+
+
+def draw_by_draw(prefixes: Prefixes, *, cap: int, draws: int, seed: int) -> Suffixes:
+    rows = from_keys(prefixes, cap=cap, draws=draws, seed=seed)
+    return rows.take(np.arange(len(rows)).reshape(-1, draws).T.ravel())
+
+
+def raises(prefixes: Prefixes, *, cap: int, draws: int, seed: int) -> Suffixes:
+    raise KeyError("s0003")
+
+
+def answers_a_list(prefixes: Prefixes, *, cap: int, draws: int, seed: int) -> list[int]:
+    return [1, 2, 3]
+
+
+def one_row_only(prefixes: Prefixes, *, cap: int, draws: int, seed: int) -> Suffixes:
+    return from_keys(prefixes, cap=cap, draws=draws, seed=seed).take(np.array([0]))
+
+
+def ignores_the_cap(prefixes: Prefixes, *, cap: int, draws: int, seed: int) -> Suffixes:
+    return from_keys(prefixes, cap=CAP, draws=draws, seed=seed)
+
+
+PROCESS_MUTANTS: dict[Callable[..., object], str] = {
+    looks_ahead: "no look at the future",
+    reads_other_rows: "no look at the future",
+    forgets_the_seed: "seed",
+    never_seeds: "seed",
+    copies_draws: "draws",
+    draw_by_draw: "draws",
+    raises: "calls",
+    answers_a_list: "shapes",
+    one_row_only: "launches",
+    ignores_the_cap: "cap",
+}
+
+
+@pytest.mark.parametrize("mutant", PROCESS_MUTANTS, ids=lambda mutant: mutant.__name__)
+def test_a_broken_process_is_found(mutant: Callable[..., object]) -> None:
+    verdicts = checked_process(mutant)
+    assert PROCESS_MUTANTS[mutant] in problems(verdicts)
+    assert "s0003" not in " ".join(verdict.sentence for verdict in verdicts)
+
+
+def table(draws: int = 2) -> Rollouts:
+    """A healthy table of a hundred launches."""
+    launches = choose_launches(visits(), 100)
+    prefixes = visits().prefixes(launches)
+    return Rollouts(
+        RolloutsHeader(producer="made up", cap=CAP, draws=draws),
+        np.repeat(launches, draws, axis=0),
+        np.tile(np.arange(draws, dtype=np.int32), len(launches)),
+        from_keys(prefixes, cap=CAP, draws=draws, seed=1),
+    )
+
+
+def some(rollouts: Rollouts, rows: NDArray[np.integer]) -> Rollouts:
+    return replace(
+        rollouts,
+        launches=rollouts.launches[rows],
+        draw=rollouts.draw[rows],
+        generated=rollouts.generated.take(rows),
+    )
+
+
+def with_minutes(
+    rollouts: Rollouts, change: Callable[[NDArray[np.floating]], NDArray[np.floating]]
+) -> Rollouts:
+    generated = rollouts.generated
+    minutes = change(generated.minutes).astype(np.float32)
+    return replace(rollouts, generated=replace(generated, minutes=minutes))
+
+
+def with_prefix(rollouts: Rollouts) -> Rollouts:
+    prefixes = visits().prefixes(rollouts.launches)
+    before = Suffixes(prefixes.tokens, prefixes.minutes, prefixes.offsets)
+    both = Suffixes.join([before, rollouts.generated])
+    n = len(rollouts)
+    turned = both.take(np.arange(2 * n).reshape(2, n).T.ravel())
+    return replace(rollouts, generated=replace(turned, offsets=turned.offsets[::2]))
+
+
+def summed_over_the_prefix(rollouts: Rollouts) -> Rollouts:
+    elapsed = visits().prefixes(rollouts.launches).elapsed_minutes()
+
+    def add(minutes: NDArray[np.floating]) -> NDArray[np.floating]:
+        longer = minutes.copy()
+        longer[rollouts.generated.offsets[:-1]] += elapsed
+        return longer
+
+    return with_minutes(rollouts, add)
+
+
+def with_tokens(rollouts: Rollouts, where: slice, token: int) -> Rollouts:
+    tokens = rollouts.generated.tokens.copy()
+    tokens[where] = token
+    return replace(rollouts, generated=replace(rollouts.generated, tokens=tokens))
+
+
+def same_draws(rollouts: Rollouts) -> Rollouts:
+    first = np.repeat(np.arange(0, len(rollouts), 2), 2)
+    return replace(rollouts, generated=rollouts.generated.take(first))
+
+
+TABLE_MUTANTS: dict[str, tuple[Callable[[Rollouts], Rollouts], str]] = {
+    "a launch twice": (lambda r: some(r, np.r_[0:200, 0]), "launches"),
+    "a row missing": (lambda r: some(r, np.r_[0:100, 101:200]), "launches"),
+    "a launch of another set": (
+        lambda r: replace(
+            r, launches=np.r_[r.launches[:-2], r.launches[:2] * 0 + [[1, 1]]].astype(np.int32)
+        ),
+        "launches",
+    ),
+    "END in the middle": (lambda r: with_tokens(r, slice(3, 30), END), "END last"),
+    "a private stop": (lambda r: with_tokens(r, slice(0, None), 3), "cap"),
+    "a smaller cap said": (lambda r: replace(r, header=replace(r.header, cap=3)), "cap"),
+    "the prefix in it": (with_prefix, "prefix boundary"),
+    "remaining time over the prefix": (summed_over_the_prefix, "prefix boundary"),
+    "hours": (lambda r: with_minutes(r, lambda m: m / 60), "clock units"),
+    "seconds": (lambda r: with_minutes(r, lambda m: m * 60), "clock units"),
+    "log1p": (lambda r: with_minutes(r, np.log1p), "clock units"),
+    "microseconds": (lambda r: with_minutes(r, lambda m: m * 6e7), "clock units"),
+    "negative gaps": (lambda r: with_minutes(r, lambda m: m - 5), "gaps"),
+    "nan gaps": (lambda r: with_minutes(r, lambda m: np.where(m > 55, np.nan, m)), "gaps"),
+    "a token too high": (lambda r: with_tokens(r, slice(5, 6), N_TOKENS), "shapes"),
+    "draws are copies": (same_draws, "draws"),
+}
+
+
+@pytest.mark.parametrize("defect", TABLE_MUTANTS)
+def test_a_broken_table_is_found(defect: str) -> None:
+    plant, name = TABLE_MUTANTS[defect]
+    broken = plant(table())
+    verdicts = check_rollouts(broken, visits(), facts(), choose_launches(visits(), 100))
+    assert name in problems(verdicts)
+
+
+def test_a_healthy_table_passes_what_can_be_seen() -> None:
+    verdicts = check_rollouts(table(), visits(), facts(), choose_launches(visits(), 100))
+    assert problems(verdicts) == set()
+    passed = {verdict.name for verdict in verdicts if verdict.outcome == "pass"}
+    assert passed == SEEN_IN_ROWS | {"draws"}
+    assert {v.sentence for v in verdicts if v.name not in passed} == {NEEDS_THE_SIMULATOR}
+
+
+def test_without_a_launch_set_every_launch_of_the_table_needs_all_draws() -> None:
+    said = {verdict.name: verdict.outcome for verdict in check_rollouts(table(), visits(), facts())}
+    assert said["launches"] == "warning"  # nobody said which launches there should be
+    assert "fail" not in said.values()
+    missing = some(table(), np.r_[0:100, 101:200])
+    said = {verdict.name: verdict.outcome for verdict in check_rollouts(missing, visits(), facts())}
+    assert said["launches"] == "fail"
+
+
+def test_tables_and_processes_are_checked_without_torch() -> None:
+    program = (
+        "import sys; sys.modules['torch'] = None\n"
+        "import edsim.conformance.rollouts, edsim.conformance.process"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
