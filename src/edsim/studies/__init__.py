@@ -1,0 +1,1 @@
+"""Studies: many runs asked for at once, and the tables made of their scores."""

@@ -1,0 +1,105 @@
+"""tab:app-subgroup: termination by where the launch lies, by trace length, and of 32 tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from edsim.studies.paper.book import COARSE, Book
+from edsim.studies.paper.cells import cell, over_seeds, plain
+from edsim.studies.paper.entry import Entry
+from edsim.studies.paper.facts import launch_counts
+from edsim.studies.paper.models import STANDARD
+from edsim.studies.runs import Run
+from edsim.tables.paper import Panel, PaperCell
+from edsim.tables.scores import ScoreRow
+
+LABEL, TEXT = "tab:app-subgroup", "app:subgroup"
+GROUPS = {**{f"A{k}": f"acuity {k}" for k in range(1, 6)}, "Non-triage": "elsewhere"}
+AT_TRIAGE = tuple(f"acuity {k}" for k in range(1, 6))
+QUARTILES = {
+    "Shortest quartile": "1 (shortest)",
+    "Second": "2",
+    "Third": "3",
+    "Longest quartile": "4 (longest)",
+}
+
+
+def panels(book: Book) -> list[Panel]:
+    cells = [
+        cell(LABEL, row, column, book.score(run, "termination", population="triage", group=group))
+        for row, model in STANDARD.items()
+        for run in [book.whole(model, vocabulary=COARSE)]
+        for column, group in GROUPS.items()
+    ]
+    return [
+        Panel(cells=tuple(cells)),
+        Panel(title="By number of events of the visit", cells=tuple(_quartiles(book))),
+        Panel(title="32 tokens", cells=tuple(_fine(book))),
+        Panel(title="Range over the five acuities", cells=tuple(_ranges(book))),
+        Panel(title="Launches", cells=tuple(_counts(book))),
+    ]
+
+
+def _quartiles(book: Book) -> list[PaperCell]:
+    run = book.whole("transformer", vocabulary=COARSE)
+    return [
+        cell(
+            TEXT,
+            "7-tok Transformer",
+            column,
+            book.score(run, "termination", population="length quartile", group=group),
+        )
+        for column, group in QUARTILES.items()
+    ]
+
+
+def _fine(book: Book) -> list[PaperCell]:
+    run, row = book.whole("transformer"), "32-tok Transformer"
+    elsewhere = book.score(run, "termination", population="triage", group="elsewhere")
+    at_triage = book.score(book.run("transformer", launches="triage"), "termination")
+    return [cell(TEXT, row, "Triage", at_triage), cell(TEXT, row, "Non-triage", elsewhere)]
+
+
+def _ranges(book: Book) -> list[PaperCell]:
+    recurrent = [book.whole(model, vocabulary=COARSE) for model in ("gru", "lstm")]
+    row = "7-tok GRU, LSTM"
+    return [
+        over_seeds(
+            "sec:context",
+            "32-tok Transformer",
+            "Triage",
+            _ending(book, [book.whole("transformer")]),
+        ),
+        over_seeds(TEXT, row, "Triage", _ending(book, recurrent)),
+        over_seeds(TEXT, row, "Non-triage", _ending(book, recurrent, ("elsewhere",))),
+    ]
+
+
+def _ending(book: Book, runs: Sequence[Run], groups: Sequence[str] = AT_TRIAGE) -> list[ScoreRow]:
+    return [
+        book.score(run, "termination", population="triage", group=group)
+        for run in runs
+        for group in groups
+    ]
+
+
+def _counts(book: Book) -> list[PaperCell]:
+    n, n_triage, n_stays = launch_counts(book)
+    return [
+        plain(TEXT, "Triage launches", "Number", n_triage),
+        plain(TEXT, "Test stays with acuity", "Share", 100 * n_triage / n_stays),
+        plain(TEXT, "Launches", "Number", n),
+        plain(TEXT, "Non-triage launches", "Number", n - n_triage),
+        plain(TEXT, "Non-triage launches", "Share", 100 * (n - n_triage) / n),
+    ]
+
+
+ENTRY = Entry(
+    label=LABEL,
+    title="Sensitivity to launch context",
+    panels=panels,
+    notes=(
+        "Trace length is known only when the visit is over: its quartiles are selected on the "
+        "outcome.",
+    ),
+)

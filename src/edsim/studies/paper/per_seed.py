@@ -1,0 +1,114 @@
+"""tab:app-seed: every training run by itself; and of the section's text the moments over seeds, the
+decoder under its former 24-hour guard, and the intervals of causal model and decoder.
+"""
+
+from __future__ import annotations
+
+from edsim.studies.paper.book import REFERENCE, Book
+from edsim.studies.paper.cells import cell, complement, moments, multiple, over_seeds, plain
+from edsim.studies.paper.entry import Entry
+from edsim.studies.paper.models import CAUSAL_ALL, DECODER, PER_SEED, seeds_of
+from edsim.tables.paper import Panel, PaperCell
+
+LABEL, TEXT = "tab:app-seed", "app:seed"
+WITH_MOMENTS = tuple(name for name in PER_SEED if "prefix" not in name and "batch" not in name)
+
+
+def panels(book: Book) -> list[Panel]:
+    return [
+        Panel(cells=tuple(_runs(book))),
+        Panel(title="Mean, standard deviation and median over seeds", cells=tuple(_moments(book))),
+        Panel(title="The reference on both sets of launches", cells=tuple(_references(book))),
+        Panel(title="The decoder under a 24-hour guard", cells=tuple(_guarded(book))),
+        Panel(
+            title="Intervals of causal model and decoder, seed by seed", cells=tuple(_apart(book))
+        ),
+    ]
+
+
+def _runs(book: Book) -> list[PaperCell]:
+    beside = book.score(book.whole(REFERENCE), "jsd")
+    cells = []
+    for name, model in PER_SEED.items():
+        for k, run in enumerate(book.seeds(model), start=1):
+            ended, jsd = book.score(run, "termination"), book.score(run, "jsd")
+            scores = {
+                "Term.": ended,
+                "JSD": jsd,
+                "xF": multiple(jsd, beside),
+                "Cap": complement(ended),
+            }
+            cells += [
+                cell(LABEL, f"{name} {k}", column, score, alike=name)
+                for column, score in scores.items()
+            ]
+    return cells
+
+
+def _moments(book: Book) -> list[PaperCell]:
+    beside = book.score(book.whole(REFERENCE), "jsd")
+    cells = []
+    for name in WITH_MOMENTS:
+        jsd = book.scores(book.seeds(PER_SEED[name]), "jsd")
+        cells.append(plain(TEXT, name, "Seeds", sum(one.value is not None for one in jsd)))
+        multiples = [multiple(one, beside) for one in jsd]
+        cells += moments(TEXT, name, multiples, ("xF mean", "xF sd", "xF median"))
+    return cells
+
+
+def _references(book: Book) -> list[PaperCell]:
+    return [
+        cell(TEXT, "n-gram-3", "JSD", book.score(book.whole(REFERENCE), "jsd")),
+        cell(TEXT, "n-gram-3", "JSD, 100k sample", book.score(book.run(REFERENCE), "jsd")),
+    ]
+
+
+def _guarded(book: Book) -> list[PaperCell]:
+    row, seeds = "Decoder (all-pos.), 24-hour guard", book.seeds(DECODER)
+    found = {
+        metric: [book.score_with(run, "stopped_after_a_day", metric) for run in seeds]
+        for metric in ("termination", "xf")
+    }
+    return [
+        over_seeds(TEXT, row, "Term.", found["termination"]),
+        over_seeds(TEXT, row, "xF", found["xf"]),
+    ]
+
+
+def _apart(book: Book) -> list[PaperCell]:
+    cells = []
+    for name, model in (("Causal Transf. (all-pos.)", CAUSAL_ALL), ("Decoder (all-pos.)", DECODER)):
+        for k in seeds_of(model, book.scale):
+            score, row = book.score(book.run(model, seed=k), "xf"), f"{name} {k}"
+            cells += [
+                plain(TEXT, row, "xF interval low", score.low, score.note, alike=name),
+                plain(TEXT, row, "xF interval high", score.high, score.note, alike=name),
+            ]
+    return [*cells, *_clear_of_each_other(book)]
+
+
+def _clear_of_each_other(book: Book) -> list[PaperCell]:
+    """Of how many matched seeds the two intervals have nothing in common."""
+    both = min(len(seeds_of(model, book.scale)) for model in (CAUSAL_ALL, DECODER))
+    apart = []
+    for k in range(1, both + 1):
+        a, b = (book.score(book.run(model, seed=k), "xf") for model in (CAUSAL_ALL, DECODER))
+        if None not in (a.low, a.high, b.low, b.high):
+            apart.append((a.high or 0.0) < (b.low or 0.0) or (b.high or 0.0) < (a.low or 0.0))
+    row, why = "Matched seeds", "no matched seed was run"
+    return [
+        plain("", row, "Number", len(apart)),
+        plain("", row, "Intervals apart", sum(apart) if apart else None, why),
+    ]
+
+
+ENTRY = Entry(
+    label=LABEL,
+    title="Per-seed results",
+    panels=panels,
+    notes=(
+        "Training seeds have no order: a run is held against the paper's range over its seeds.",
+        "Standard deviations are over seeds with n - 1, as the paper's numbers are.",
+        "The guard cuts the same rollouts at 24 simulated hours after the launch.",
+    ),
+)
