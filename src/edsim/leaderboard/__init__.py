@@ -1,0 +1,1 @@
+"""A leaderboard: score sheets that were looked at on entry, and the static site made of them."""

@@ -1,0 +1,1 @@
+"""The page people look at. It lays out what score sheets say and computes nothing beyond that."""
