@@ -1,0 +1,36 @@
+"""What the site shows besides `docs/`: two files of the repository's root, and every decision."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).parent
+FROM_THE_ROOT = ("CONTRIBUTING.md", "CHANGELOG.md")
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """List the decisions by number: their names begin with it."""
+    decisions = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
+    pages = [f"decisions/{path.name}" for path in decisions]
+    assert config.nav is not None
+    config.nav.append({"Decisions": ["decisions/README.md", *pages]})
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Take in pages of the root; their links to `docs/` then begin here."""
+    for name in FROM_THE_ROOT:
+        text = (ROOT / name).read_text(encoding="utf-8").replace("](docs/", "](")
+        files.append(File.generated(config, name.lower(), content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Links that lead out of `docs/` in the repository lead to the same page here."""
+    for name in FROM_THE_ROOT:
+        markdown = markdown.replace(f"](../{name}", f"]({name.lower()}")
+    return markdown

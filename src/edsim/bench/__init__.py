@@ -1,0 +1,1 @@
+"""Speed and memory, measured in one run beside a plain reference or a named peer."""
