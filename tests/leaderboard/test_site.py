@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from made_up_sheets import OTHER_HASH, cohort, sheet
+from playwright.sync_api import expect
 
 from edsim.cli import run
 from edsim.leaderboard.collection import add
@@ -138,16 +139,16 @@ def test_in_a_browser_a_board_sorts_switches_and_runs_nothing_of_others(
     with opened(width=390, height=800) as (page, said):
         page.goto(next(site.glob("mimic-*.html")).as_uri())
         names = ".board tbody .name"
-        assert page.locator(names).all_inner_texts() == ["near the mix", "in between", "far"]
+        expect(page.locator(names)).to_have_text(["near the mix", "in between", "far"])
         page.locator(".switch label", has_text="Order").click()
-        assert "First by order: near the mix" in page.locator("#moved").inner_text()
+        expect(page.locator("#moved")).to_contain_text("First by order: near the mix")
         page.locator(".switch input:checked").press("ArrowLeft")
-        assert "First by event mix" in page.locator("#moved").inner_text()
+        expect(page.locator("#moved")).to_contain_text("First by event mix")
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, "fits a phone"
         page.locator("#theme").click()
         assert page.evaluate("document.documentElement.dataset.theme") in ("dark", "light")
         page.get_by_role("link", name="All settings").click()
-        assert page.url.endswith("index.html")
+        expect(page).to_have_url(re.compile("index.html$"))
         for evil_page in sorted(evil.glob("*.html")):
             page.goto(evil_page.as_uri())
             assert page.title() != "taken"

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from edsim.report.material import Material, read_material
 from edsim.report.page import page_of, write_page
@@ -164,7 +166,7 @@ def test_choices_redraw_their_chart(desktop: Seen) -> None:
 def test_the_numbers_of_a_chart_are_there_as_a_table(desktop: Seen) -> None:
     desktop.page.locator("#fig-supervision-ladder summary").click()
     rows = desktop.page.locator("#fig-supervision-ladder .numbers tbody tr")
-    assert rows.count() == 11
+    expect(rows).to_have_count(11)
 
 
 def test_the_theme_is_switched(desktop: Seen) -> None:
@@ -177,33 +179,38 @@ def test_the_theme_is_switched(desktop: Seen) -> None:
 
 
 def test_the_viewer_works_by_keyboard_alone(desktop: Seen) -> None:
-    page, said = desktop.page, desktop.page.locator("#said")
+    page = desktop.page
+    said, where = page.locator("#said"), page.locator("#launch-label")
+
+    def says(words: str) -> None:
+        expect(said).to_have_text(re.compile(f"^{re.escape(words)}"))
+
     page.locator("#visit").focus()
     page.keyboard.press("ArrowDown")
-    assert page.locator("#visit").input_value() == "1"
+    expect(page.locator("#visit")).to_have_value("1")
     page.keyboard.press("Tab")
     page.keyboard.press("ArrowRight")
-    assert page.locator("#launch-label").text_content() == "Launch point: after 4 of 6 events"
-    assert "The visit went on for 2 h 30 and 3 events" in said.text_content()
+    expect(where).to_have_text("Launch point: after 4 of 6 events")
+    expect(said).to_contain_text("The visit went on for 2 h 30 and 3 events")
     page.locator("#model").focus()
     page.keyboard.press("ArrowDown")
     page.locator("#lanes").focus()
-    assert said.text_content().startswith("Vitals normal, 2 h 00 after the launch")
+    says("Vitals normal, 2 h 00 after the launch")
     page.keyboard.press("ArrowRight")
-    assert said.text_content().startswith("Discharge home, 2 h 30 after the launch, 30 min after")
+    says("Discharge home, 2 h 30 after the launch, 30 min after")
     page.keyboard.press("ArrowDown")
-    assert "generated 1, 2 of 3" in said.text_content()
+    expect(said).to_contain_text("generated 1, 2 of 3")
     page.keyboard.press("End")
-    assert said.text_content().startswith("END, 1 h 35 after the launch")
+    says("END, 1 h 35 after the launch")
     page.keyboard.press("ArrowUp")
     page.keyboard.press("ArrowUp")
     page.keyboard.press("Home")
-    assert said.text_content().startswith("Triage, 55 min before the launch")
+    says("Triage, 55 min before the launch")
     assert float(page.locator("#lanes .cursor").get_attribute("cx")) > 0
     page.keyboard.press("-")
-    assert page.locator("#launch-label").text_content() == "Launch point: after 2 of 6 events"
+    expect(where).to_have_text("Launch point: after 2 of 6 events")
     page.locator("#as-text summary").click()
-    assert page.locator("#as-text li").count() == 13
+    expect(page.locator("#as-text li")).to_have_count(13)
 
 
 def test_the_key_of_the_viewer_shows_each_mark_as_it_is_drawn(desktop: Seen) -> None:
