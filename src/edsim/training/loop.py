@@ -122,7 +122,7 @@ def _trained(
     device = checked_device(run.device)
     try:
         with repeatable(device):
-            return _Session(data, run, device, work, progress, probe).finish()
+            return _Training(data, run, device, work, progress, probe).finish()
     except (torch.OutOfMemoryError, RuntimeError) as error:
         if not _is_out_of_memory(error):
             raise
@@ -137,7 +137,7 @@ def _is_out_of_memory(error: Exception) -> bool:
     return isinstance(error, torch.OutOfMemoryError) or "allocate memory" in str(error)
 
 
-class _Session:
+class _Training:
     """One training run in memory."""
 
     def __init__(

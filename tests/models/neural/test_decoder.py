@@ -64,5 +64,5 @@ def test_commit_gives_a_gap_of_the_bin_that_the_event_was_proposed_after() -> No
     _, minutes = simulator.commit(state, torch.full((len(PREFIXES),), 4), u_time)
     before = simulator._before_event(state, u_time)
     torch.testing.assert_close(proposed, MODEL.heads.event(before.output))
-    bins = simulator._clock.bin_before(state.output, u_time)  # type: ignore[attr-defined]
+    bins, _ = simulator._clock.draw(state.output, u_time)  # type: ignore[attr-defined]
     assert torch.equal(MODEL.time_bins.bin_of(minutes), bins)

@@ -5,12 +5,43 @@ Import this module only inside a function.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
 
 from edsim.compiled import compiled_loosely
 
 Floats = NDArray[np.float32]
+WORTH_A_THREAD = 64
+"""Rows; fewer are done sooner than a thread is woken."""
+
+
+def attend_in_threads(
+    q: Floats,
+    keys: Floats,
+    values: Floats,
+    lengths: NDArray[np.int64],
+    n_heads: int,
+    n_threads: int,
+) -> Floats:
+    """`attend`, the rows shared out between threads; rows do not know of each other."""
+    n_parts = max(1, min(n_threads, len(q) // WORTH_A_THREAD))
+    if n_parts == 1:
+        return attend(q, keys, values, lengths, n_heads)
+    bounds = np.linspace(0, len(q), n_parts + 1).astype(int)
+
+    def part(first: int, last: int) -> Floats:
+        rows = slice(first, last)
+        return attend(q[rows], keys[rows], values[rows], lengths[rows], n_heads)
+
+    return np.concatenate(list(_threads(n_parts).map(part, bounds[:-1], bounds[1:])))
+
+
+@cache
+def _threads(n: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(n, thread_name_prefix="attention")
 
 
 @compiled_loosely

@@ -103,11 +103,11 @@ class BinsClock:
     name: str = "bins"
 
     def minutes(self, output: Tensor, tokens: Tensor, elapsed: Tensor, u_time: Tensor) -> Tensor:
-        return self.bins.draw(self.heads.bins(output), u_time)[1]
+        return self.draw(output, u_time)[1]
 
-    def bin_before(self, output: Tensor, u_time: Tensor) -> Tensor:
-        """The bin that `minutes` draws from, int64 [rows]."""
-        return self.bins.draw(self.heads.bins(output), u_time)[0]
+    def draw(self, output: Tensor, u_time: Tensor) -> tuple[Tensor, Tensor]:
+        """The bin that comes before the next event, int64 [rows], and its gap, the `minutes`."""
+        return self.bins.draw(self.heads.bins(output), u_time)
 
 
 CLOCKS: dict[str, tuple[str, ...]] = {

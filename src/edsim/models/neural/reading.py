@@ -52,35 +52,33 @@ def read_stays(model: NeuralModel, prefixes: Prefixes, device: torch.device) -> 
     columns = columns_of(model.design)
     lengths = prefixes.lengths() * columns
     begin = np.concatenate([[0], np.cumsum(lengths)])
-    parts: list[tuple[Tensor, ...]] = []
-    wheres: list[NDArray[np.int64]] = []
+    dims = (0, 0, 1, 1) if isinstance(model.network, Transformer) else (0, 0, 0)
+    whole: list[Tensor] = []
     for stays in _batches(prefixes.lengths(), AT_A_TIME.get(device.type, 2**20)):
         flat = Suffixes(prefixes.tokens, prefixes.minutes, prefixes.offsets).take(stays)
         sheet = sheet_of(flat.tokens, flat.minutes, flat.offsets).to(device)
-        parts.append(_read_sheet(model, sheet, torch.from_numpy(lengths[stays]).to(device)))
+        parts = _read_sheet(model, sheet, torch.from_numpy(lengths[stays]).to(device))
+        if not whole:
+            whole = [
+                _room_for(part, dim, int(begin[-1])) for part, dim in zip(parts, dims, strict=True)
+            ]
         of_stay = np.repeat(begin[stays] - _before(lengths[stays]), lengths[stays])
-        wheres.append(of_stay + np.arange(len(of_stay)))
-    where = torch.from_numpy(np.concatenate(wheres)).to(device)
-    inverse = torch.empty_like(where).scatter_(0, where, torch.arange(len(where), device=device))
-    several = isinstance(model.network, Transformer)
-    output, elapsed, *kept = (torch.cat(some, dim=_dim(i, several)) for i, some in _columns(parts))
+        where = torch.from_numpy(of_stay + np.arange(len(of_stay))).to(device)
+        for room, part, dim in zip(whole, parts, dims, strict=True):
+            room.index_copy_(dim, where, part)
+    output, elapsed, *kept = whole
     return Reading(
         begin=torch.from_numpy(begin[:-1]).to(device),
         columns=columns,
-        output=output.index_select(0, inverse),
-        elapsed=elapsed.index_select(0, inverse),
-        kept=tuple(part.index_select(1 if several else 0, inverse) for part in kept),
+        output=output,
+        elapsed=elapsed,
+        kept=tuple(kept),
     )
 
 
-def _dim(number: int, several_layers: bool) -> int:
-    """Along which dimension columns stand: keys and values have their layers first."""
-    return 1 if several_layers and number >= 2 else 0
-
-
-def _columns(parts: list[tuple[Tensor, ...]]) -> Iterator[tuple[int, list[Tensor]]]:
-    for i in range(len(parts[0])):
-        yield i, [part[i] for part in parts]
+def _room_for(part: Tensor, dim: int, n_columns: int) -> Tensor:
+    """For all columns, where a part has some of them along `dim`."""
+    return part.new_empty(*part.shape[:dim], n_columns, *part.shape[dim + 1 :])
 
 
 def _before(lengths: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -44,7 +44,7 @@ class NeuralSeats:
         self._model, self._clock = model, clock
         self._columns = columns_of(model.design)
         self._output = torch.zeros(n, model.design.width, device=device)
-        self._after_bin = self._output
+        self._drawn_minutes: Tensor | None = None
         self._elapsed = torch.zeros(n, dtype=torch.float64, device=device)
         self._place = torch.ones(n, dtype=torch.int64, device=device)
         network = model.network
@@ -71,14 +71,16 @@ class NeuralSeats:
         """See `Seats`."""
         output = self._output
         if isinstance(self._clock, BinsClock):
-            drawn = self._model.bins(self._clock.bin_before(output, u_time))
-            output = self._after_bin = self._step(drawn, 2 * self._place - 1)
+            drawn, self._drawn_minutes = self._clock.draw(output, u_time)
+            output = self._step(self._model.bins(drawn), 2 * self._place - 1)
         proposed: Tensor = self._model.heads.event(output)
         return proposed.float()
 
     def commit(self, tokens: Tensor, u_time: Tensor, running: Tensor) -> Tensor:
         """See `Seats`."""
-        minutes = self._clock.minutes(self._output, tokens, self._elapsed, u_time)
+        minutes = self._drawn_minutes  # by `propose`, where the time comes before the event
+        if minutes is None:
+            minutes = self._clock.minutes(self._output, tokens, self._elapsed, u_time)
         self._elapsed.add_(minutes)
         inputs = self._model.events(tokens, minutes, self._elapsed)
         self._output.copy_(self._step(inputs, self._columns * self._place))
@@ -208,12 +210,13 @@ def _compiled(network: Transformer) -> _Attention:
         q: Tensor, k: Tensor, v: Tensor, keys: Tensor, values: Tensor, place: Tensor
     ) -> Tensor:
         _write(k, v, keys, values, place)
-        found = compiled.attend(
+        found = compiled.attend_in_threads(
             q.contiguous().numpy(),
             keys.numpy(),
             values.numpy(),
             (place + 1).numpy(),
             network.n_heads,
+            torch.get_num_threads(),
         )
         return torch.from_numpy(found)
 

@@ -140,8 +140,9 @@ class NeuralSimulator:
         """Where the next event is proposed from: for the decoder, once its time bin is drawn."""
         if not isinstance(self._clock, BinsClock):
             return state
-        drawn = self.model.bins(self._clock.bin_before(state.output, u_time))
-        output, memory = step(self.model.network, drawn, 2 * state.place - 1, state.memory)
+        drawn, _ = self._clock.draw(state.output, u_time)
+        inputs = self.model.bins(drawn)
+        output, memory = step(self.model.network, inputs, 2 * state.place - 1, state.memory)
         return replace(state, output=output, memory=memory)
 
 
