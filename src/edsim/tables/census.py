@@ -6,15 +6,12 @@ and not forecast.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from edsim.errors import BadTableError
-from edsim.tables.from_json import object_from_json
-from edsim.tables.whole_file import whole_file
+from edsim.tables.json_table import read_json_table, write_json_table
 
 SCHEMA_VERSION = 1
 SUFFIX = ".census.json"
@@ -93,24 +90,9 @@ class Census:
 
 def write_census(census: Census, path: Path) -> None:
     """Write the JSON file, whole or not at all; for the owner alone where the data are."""
-    text = json.dumps(asdict(census), ensure_ascii=False, allow_nan=False, indent=1)
-    with whole_file(path, restricted=bool(census.cohort.get("restricted", True))) as file:
-        file.write(text.encode() + b"\n")
+    write_json_table(census, path, restricted=bool(census.cohort.get("restricted", True)))
 
 
 def read_census(path: Path) -> Census:
     """Read and check what `write_census` wrote."""
-    try:
-        said = json.loads(path.read_bytes())
-    except OSError as error:
-        raise BadTableError(
-            f"'{path.name}' cannot be read ({type(error).__name__}). {_AGAIN}"
-        ) from None
-    except ValueError:
-        raise BadTableError(f"'{path.name}' is not JSON. {_AGAIN}") from None
-    version = said.get("schema_version") if isinstance(said, dict) else None
-    if version != SCHEMA_VERSION:
-        raise BadTableError(
-            f"'{path.name}' is no census of schema version {SCHEMA_VERSION}. {_AGAIN}"
-        )
-    return object_from_json(Census, said, f"'{path.name}'")
+    return read_json_table(Census, path, what="census", version=SCHEMA_VERSION, again=_AGAIN)

@@ -6,15 +6,12 @@ B's: below 0 A is better.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from edsim.errors import BadTableError
-from edsim.tables.from_json import object_from_json
-from edsim.tables.whole_file import whole_file
+from edsim.tables.json_table import read_json_table, write_json_table
 
 SCHEMA_VERSION = 1
 FILE = "comparisons.json"
@@ -119,26 +116,15 @@ class Comparisons:
 
 def write_comparisons(comparisons: Comparisons, path: Path) -> None:
     """Write the JSON file, whole or not at all; for the owner alone where the data are."""
-    text = json.dumps(asdict(comparisons), ensure_ascii=False, allow_nan=False, indent=1)
-    with whole_file(path, restricted=bool(comparisons.cohort.get("restricted", True))) as file:
-        file.write(text.encode() + b"\n")
+    write_json_table(comparisons, path, restricted=bool(comparisons.cohort.get("restricted", True)))
 
 
 def read_comparisons(path: Path) -> Comparisons:
     """Read and check what `write_comparisons` wrote."""
-    try:
-        said = json.loads(path.read_bytes())
-    except OSError as error:
-        raise BadTableError(
-            f"'{path.name}' cannot be read ({type(error).__name__}). `edsim compare A B --cohort C "
-            "--json FILE` writes one."
-        ) from None
-    except ValueError:
-        raise BadTableError(f"'{path.name}' is not JSON.") from None
-    version = said.get("schema_version") if isinstance(said, dict) else None
-    if version != SCHEMA_VERSION:
-        raise BadTableError(
-            f"'{path.name}' is no comparisons file of schema version {SCHEMA_VERSION}. Make it "
-            "again with `edsim compare`."
-        )
-    return object_from_json(Comparisons, said, f"'{path.name}'")
+    return read_json_table(
+        Comparisons,
+        path,
+        what="comparisons file",
+        version=SCHEMA_VERSION,
+        again="`edsim compare A B --cohort C --json FILE` writes one.",
+    )

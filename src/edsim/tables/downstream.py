@@ -5,15 +5,12 @@ In memory `Downstream`, on disk `*.downstream.json`.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from edsim.errors import BadTableError
-from edsim.tables.from_json import object_from_json
-from edsim.tables.whole_file import whole_file
+from edsim.tables.json_table import read_json_table, write_json_table
 
 SCHEMA_VERSION = 1
 SUFFIX = ".downstream.json"
@@ -72,26 +69,13 @@ class Downstream:
 
 def write_downstream(found: Downstream, path: Path) -> None:
     """Write the JSON file, whole or not at all; for the owner alone where the data are."""
-    text = json.dumps(asdict(found), ensure_ascii=False, allow_nan=False, indent=1)
     sides = [found.cohort, found.target or {"restricted": False}]
     restricted = any(bool(one.get("restricted", True)) for one in sides)
-    with whole_file(path, restricted=restricted) as file:
-        file.write(text.encode() + b"\n")
+    write_json_table(found, path, restricted=restricted)
 
 
 def read_downstream(path: Path) -> Downstream:
     """Read and check what `write_downstream` wrote."""
-    try:
-        said = json.loads(path.read_bytes())
-    except OSError as error:
-        raise BadTableError(
-            f"'{path.name}' cannot be read ({type(error).__name__}). {_AGAIN}"
-        ) from None
-    except ValueError:
-        raise BadTableError(f"'{path.name}' is not JSON. {_AGAIN}") from None
-    version = said.get("schema_version") if isinstance(said, dict) else None
-    if version != SCHEMA_VERSION:
-        raise BadTableError(
-            f"'{path.name}' is no downstream table of schema version {SCHEMA_VERSION}. {_AGAIN}"
-        )
-    return object_from_json(Downstream, said, f"'{path.name}'")
+    return read_json_table(
+        Downstream, path, what="downstream table", version=SCHEMA_VERSION, again=_AGAIN
+    )

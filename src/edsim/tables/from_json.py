@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
@@ -51,10 +52,8 @@ def _value(kind: Any, value: Any, field: str, name: str) -> Any:
             return None
         return _value(next(one for one in allowed if one is not NoneType), value, field, name)
     origin = get_origin(kind)
-    if origin is tuple and isinstance(value, list):
-        if {type(one) for one in value} == {get_args(kind)[0]}:  # long runs of plain values
-            return tuple(value)
-        return tuple(_value(get_args(kind)[0], one, field, name) for one in value)
+    if origin is tuple:
+        return _tuple(get_args(kind)[0], value, field, name)
     if is_dataclass(kind) and isinstance(kind, type):
         return object_from_json(kind, value, f"`{field}` of {name}")
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
@@ -62,6 +61,23 @@ def _value(kind: Any, value: Any, field: str, name: str) -> Any:
     if kind is Any or (origin in (dict, Mapping) and isinstance(value, dict)):
         return value
     plain = isinstance(kind, type) and origin is None and isinstance(value, kind)
-    if not plain or (isinstance(value, bool) and kind is not bool):
-        raise BadTableError(f"`{field}` of {name} has a value of the wrong type.")
+    if not plain or (isinstance(value, bool) and kind is not bool) or not _is_finite(value):
+        raise BadTableError(f"{name} has a value of the wrong type in {field}.")
     return value
+
+
+def _tuple(kind: Any, values: Any, field: str, name: str) -> tuple[Any, ...]:
+    if not isinstance(values, list):
+        raise BadTableError(f"`{field}` in {name} is not a list.")
+    if {type(one) for one in values} == {kind} and all(map(_is_finite, values)):
+        return tuple(values)  # long runs of plain values
+    if is_dataclass(kind) and isinstance(kind, type):
+        return tuple(
+            object_from_json(kind, one, f"{name}, {field} {i}") for i, one in enumerate(values)
+        )
+    return tuple(_value(kind, one, field, name) for one in values)
+
+
+def _is_finite(value: Any) -> bool:
+    """JSON knows no other numbers, but Python reads them."""
+    return not isinstance(value, float) or math.isfinite(value)

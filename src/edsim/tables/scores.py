@@ -7,13 +7,12 @@ row's note says why.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
-from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from edsim.errors import BadTableError
+from edsim.tables.json_table import json_table, read_json_table
 from edsim.tables.verdicts import Verdict
 from edsim.tables.whole_file import whole_file
 
@@ -108,79 +107,18 @@ def write_sheet(sheet: ScoreSheet, path: Path) -> None:
 
 def read_sheet(path: Path) -> ScoreSheet:
     """Read `*.scores.json`; what is none, or was written by a later version, is refused."""
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise BadTableError(f"'{path}' cannot be read: {reason.lower()}.") from None
-    return sheet_from_bytes(content, path.name)
+    return read_json_table(ScoreSheet, path, what=_WHAT, version=SCHEMA_VERSION, again=_AGAIN)
 
 
 def sheet_from_bytes(content: bytes, name: str) -> ScoreSheet:
     """The sheet of a file's content; `name` is what messages call the file."""
-    try:
-        said = json.loads(content)
-    except (ValueError, RecursionError):
-        raise BadTableError(f"{name} is not JSON. {_AGAIN}") from None
-    if not isinstance(said, dict) or "schema_version" not in said:
-        raise BadTableError(f"{name} is no table of scores. {_AGAIN}")
-    version = said.pop("schema_version")
-    if version != SCHEMA_VERSION or isinstance(version, bool):
-        raise BadTableError(
-            f"{name} has a schema version that this edsim does not read (it reads "
-            f"{SCHEMA_VERSION}). {_AGAIN}"
-        )
-    said["rows"] = _all_of(ScoreRow, said.get("rows"), "rows", name)
-    said["verdicts"] = _all_of(Verdict, said.get("verdicts", []), "verdicts", name)
-    sheet: ScoreSheet = _made(ScoreSheet, said, name)
-    return sheet
+    return json_table(ScoreSheet, content, name, what=_WHAT, version=SCHEMA_VERSION, again=_AGAIN)
 
 
+_WHAT = "table of scores"
 _AGAIN = "Write it again with `edsim score --json`."
-_KINDS: dict[str, tuple[type, ...]] = {
-    "str": (str,),
-    "int": (int,),
-    "float | None": (int, float, type(None)),
-    "int | None": (int, type(None)),
-    "bool": (bool,),
-    "Mapping[str, Any]": (dict,),
-    "tuple[str, ...]": (list,),
-    "tuple[ScoreRow, ...]": (tuple,),
-    "tuple[Verdict, ...]": (tuple,),
-}
 
 
 def _without_defaults(row: ScoreRow) -> dict[str, Any]:
     defaults = {field.name: field.default for field in fields(row)}
     return {name: value for name, value in asdict(row).items() if value != defaults[name]}
-
-
-def _all_of(kind: type, said: Any, name: str, file: str) -> tuple[Any, ...]:
-    if not isinstance(said, list) or not all(isinstance(one, dict) for one in said):
-        raise BadTableError(f"`{name}` in {file} is not a list of objects. {_AGAIN}")
-    return tuple(_made(kind, one, f"{file}, {name} {i}") for i, one in enumerate(said))
-
-
-def _made(kind: type, said: dict[str, Any], where: str) -> Any:
-    """The dataclass of these values; a missing, unknown or wrong one is refused by its field."""
-    kinds = {field.name: _KINDS[str(field.type)] for field in fields(kind)}
-    needed = {field.name for field in fields(kind) if field.default is MISSING}
-    unknown = said.keys() - kinds.keys()
-    if unknown or needed - said.keys():
-        missing = ", ".join(sorted(needed - said.keys()))
-        what = f"lacks {missing}" if missing else f"has {len(unknown)} fields that are not known"
-        raise BadTableError(f"{where} {what}. {_AGAIN}")
-    wrong = sorted(name for name, value in said.items() if not _fits(value, kinds[name]))
-    if wrong:
-        raise BadTableError(
-            f"{where} has a value of the wrong type in {', '.join(wrong)}. {_AGAIN}"
-        )
-    return kind(**{k: tuple(v) if isinstance(v, list) else v for k, v in said.items()})
-
-
-def _fits(value: Any, kinds: tuple[type, ...]) -> bool:
-    if isinstance(value, bool):
-        return bool in kinds
-    if isinstance(value, list):
-        return list in kinds and all(isinstance(one, str) for one in value)
-    return isinstance(value, kinds) and not (isinstance(value, float) and not math.isfinite(value))

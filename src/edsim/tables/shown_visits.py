@@ -6,13 +6,11 @@ patients: never made for restricted cohorts.
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from edsim.errors import BadTableError
-from edsim.tables.from_json import object_from_json
-from edsim.tables.whole_file import whole_file
+from edsim.tables.json_table import read_json_table, write_json_table
 
 SCHEMA_VERSION = 1
 SUFFIX = ".visits.json"
@@ -69,27 +67,14 @@ class ShownVisits:
 
 def write_visits(visits: ShownVisits, path: Path) -> None:
     """Write the JSON file, whole or not at all."""
-    text = json.dumps(asdict(visits), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    with whole_file(path, restricted=False) as file:
-        file.write(text.encode() + b"\n")
+    write_json_table(visits, path, restricted=False, indent=None)
 
 
 def read_visits(path: Path) -> ShownVisits:
     """Read and check what `write_visits` wrote."""
-    try:
-        said = json.loads(path.read_bytes())
-    except OSError as error:
-        raise BadTableError(
-            f"'{path.name}' cannot be read ({type(error).__name__}). {_AGAIN}"
-        ) from None
-    except ValueError:
-        raise BadTableError(f"'{path.name}' is not JSON. {_AGAIN}") from None
-    version = said.get("schema_version") if isinstance(said, dict) else None
-    if version != SCHEMA_VERSION:
-        raise BadTableError(
-            f"'{path.name}' is no file of visits of schema version {SCHEMA_VERSION}. {_AGAIN}"
-        )
-    visits = object_from_json(ShownVisits, said, f"'{path.name}'")
+    visits = read_json_table(
+        ShownVisits, path, what="file of visits", version=SCHEMA_VERSION, again=_AGAIN
+    )
     _check(visits, path.name)
     return visits
 
