@@ -277,7 +277,7 @@ def test_where_nothing_can_be_written_the_message_says_why(tmp_path: Path) -> No
     vocabulary = load("ed7").resolve()
     visits, _ = encode(as_frame([[ENTER]]), 1, vocabulary)
     (tmp_path / "file").write_text("")
-    with pytest.raises(OutputError, match="ed7' cannot be written"):
+    with pytest.raises(OutputError, match="ed7' cannot be written: not a directory"):
         write_encoded(tmp_path / "file" / "ed7", visits, vocabulary)
 
 

@@ -40,6 +40,7 @@ def write(
         Replace the directory if it is there.
     """
     from edsim.lab.directory import whole_directory
+    from edsim.privacy import set_permissions
 
     whole = whole_directory(out, overwrite=overwrite, known_by=MARK)
     with shown_progress() as progress, whole as directory:
@@ -49,4 +50,5 @@ def write(
             "No row comes from a patient.\n",
             encoding="utf-8",
         )
+        set_permissions(directory, restricted=False)
     console.print(f"Written to {out}", markup=False, soft_wrap=True)

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from edsim.encoding.caught import Caught, count_caught
 from edsim.encoding.kinds import Kinds, find_kinds
 from edsim.encoding.vocabulary import Vocabulary
-from edsim.errors import BadTableError, OutputError
+from edsim.errors import BadTableError
 from edsim.tables.visits import END, Minutes, Offsets, Tokens, Visits
+from edsim.tables.whole_file import cannot_write
 
 if TYPE_CHECKING:
     import polars as pl
@@ -115,10 +116,7 @@ def write_encoded(directory: Path, visits: Visits, vocabulary: Vocabulary) -> No
             _replace(directory / f"{name}.npy", getattr(visits, name))
         _replace(directory / "vocabulary.json", vocabulary.to_json())
     except OSError as error:
-        raise OutputError(
-            f"the encoded visits of vocabulary '{vocabulary.name}' cannot be written "
-            f"({error.strerror or type(error).__name__})."
-        ) from None
+        raise cannot_write(directory, error) from None
 
 
 def read_vocabulary(directory: Path) -> Vocabulary:

@@ -7,7 +7,6 @@ next run.
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from edsim.errors import OutputError
+from edsim.tables.whole_file import cannot_write
 
 
 @contextmanager
@@ -69,26 +69,7 @@ def _plain_messages(target: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            free = shutil.disk_usage(_existing(target)).free
-            raise OutputError(
-                f"no space left for '{target}' ({free / 2**20:,.0f} MiB are free now). Nothing "
-                "was kept; make room or choose another --out."
-            ) from None
-        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-            raise OutputError(
-                f"'{target}' cannot be written: {os.strerror(error.errno).lower()}. "
-                "Choose another --out."
-            ) from None
-        if error.errno in (errno.ENOTDIR, errno.EEXIST, errno.ENOTEMPTY, errno.ENAMETOOLONG):
-            raise OutputError(
-                f"'{target}' cannot be written: {os.strerror(error.errno).lower()}."
-            ) from None
-        raise
-
-
-def _existing(path: Path) -> Path:
-    return next(p for p in [path, *path.parents] if p.exists())
+        raise cannot_write(target, error) from None
 
 
 def _remove_leftovers(target: Path) -> None:

@@ -19,6 +19,8 @@ def whole_file(path: Path, *, restricted: bool) -> Iterator[BinaryIO]:
 
     For the owner alone where the data are restricted, from the first byte on.
     """
+    if not path.name or path.is_dir():
+        raise OutputError(f"'{path}' is a folder; the name of a file is needed.")
     partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
     mode = 0o600 if restricted else 0o666
     try:
@@ -37,11 +39,13 @@ def whole_file(path: Path, *, restricted: bool) -> Iterator[BinaryIO]:
 
 def cannot_write(path: Path, error: OSError) -> OutputError:
     """The operating system's refusal as a message about the path."""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        free = shutil.disk_usage(path.parent).free / 2**20
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, None):  # numpy's short writes have no number
+        there = next(place for place in [path, *path.absolute().parents] if place.exists())
+        free = shutil.disk_usage(there).free / 2**20
         return OutputError(
             f"no space left for '{path}' ({free:,.0f} MiB are free now). Nothing was kept; make "
             "room or choose another place."
         )
-    reason = os.strerror(error.errno).lower() if error.errno else "unknown reason"
-    return OutputError(f"'{path}' cannot be written: {reason}.")
+    return OutputError(
+        f"'{path}' cannot be written: {os.strerror(error.errno).lower()}. Choose another place."
+    )
