@@ -87,6 +87,8 @@ def test_no_line_of_the_attrition_table_tells_a_small_loss(counts: tuple[int, ..
         ("rows at or before arrival are kept (7 rows)", "rows at or before arrival are kept (fewer than 10 rows)"),
         ("13 of 812 stays", "13 of 812 stays"),
         ("1,003 rows and 1 row", "1,003 rows and fewer than 10 row"),
+        ("1 acuity values of triage.csv", "fewer than 10 acuity values of triage.csv"),
+        ("4 checks and medicine rows", "fewer than 10 checks and medicine rows"),
         ("2 launches, 3 rollouts", "fewer than 10 launches, fewer than 10 rollouts"),
         ("0 of 9 visits", "0 of fewer than 10 visits"),
         ("an acuity from 1 to 5; MIMICEL 2.1.0 rows", "an acuity from 1 to 5; MIMICEL 2.1.0 rows"),

@@ -60,7 +60,7 @@ def hidden_parts(parts: Mapping[str, Mapping[str, int]], *, restricted: bool) ->
 _SMALL_COUNT = re.compile(
     r"(?<![\d.,])[1-9](?= (?:of [\d,]+ )?(?:charted )?"
     r"(?:stays?|visits?|subjects?|patients?|cases?|events?|rows?|orders?|activities|launches|launch"
-    r"|rollouts?|draws|gaps)\b)"
+    r"|rollouts?|draws|gaps|(?:acuity |vital-sign )?values?|checks)\b)"
 )
 _NUMBER = re.compile(r"(?<![\w.,=])\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?(?![\w]*=)")
 

@@ -197,6 +197,21 @@ def test_a_full_disk_is_one_sentence_and_nothing_is_kept(small_disk: Path) -> No
     assert list(small_disk.iterdir()) == []
 
 
+def test_a_disk_that_is_full_at_any_moment_is_one_sentence(
+    small_disk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Tables, arrays and JSON are written by three libraries, each with its own refusal."""
+    built = {}
+    for size in (40, 150, 300, 450, 550, 600, 700, 800, 860, 880, 900, 1000, 4000):
+        subprocess.run(["mount", "-o", f"remount,size={size}k", str(small_disk)], check=True)
+        command = ["cohort", "build", "synthetic", "--stays", "1500", "--out", f"{small_disk}/c"]
+        built[size] = run([*command, "--overwrite"])
+        said = capsys.readouterr().err
+        assert built[size] == 0 or "no space left" in said, (size, said)
+        assert built[size] == 0 or list(small_disk.iterdir()) == []
+    assert built[40] == 2 and built[4000] == 0
+
+
 def test_a_full_disk_while_exporting_is_one_sentence_too(small_disk: Path, tmp_path: Path) -> None:
     assert run(["cohort", "build", "synthetic", "--stays", "20000", "--out", f"{tmp_path}/c"]) == 0
     for command in (
@@ -209,6 +224,36 @@ def test_a_full_disk_while_exporting_is_one_sentence_too(small_disk: Path, tmp_p
         assert done.returncode == 2, command
         assert "space" in done.stderr and "Traceback" not in done.stderr
         assert list(small_disk.iterdir()) == []
+
+
+def test_a_cohort_that_is_not_there_is_bad_input_and_a_damaged_one_a_finding(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["cohort", "check", str(tmp_path / "none")]) == 2
+    assert "there is no folder" in capsys.readouterr().err
+    (tmp_path / "C").mkdir()
+    assert run(["cohort", "check", str(tmp_path / "C")]) == 1
+
+
+def test_synthetic_files_are_for_everybody(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        command = ["synthetic", "write", "--layout", "mimic", "--stays", "50"]
+        assert run([*command, "--out", str(tmp_path / "raw")]) == 0
+    finally:
+        os.umask(before)
+    assert (tmp_path / "raw" / "ed").stat().st_mode & 0o777 == 0o755
+
+
+@pytest.mark.parametrize("out", [".", "./", "/", "", "folder"])
+def test_a_folder_is_no_file_to_write(
+    out: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    assert run(["cohort", "build", "synthetic", "--stays", "60", "--out", "C"]) == 0
+    assert run(["cohort", "launches", "C", "--csv", "--launches", "all", "--out", out]) == 2
+    assert "is a folder" in capsys.readouterr().err
 
 
 def test_a_read_only_place_is_one_sentence(small_disk: Path) -> None:

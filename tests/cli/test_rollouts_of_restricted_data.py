@@ -57,6 +57,9 @@ def test_rollouts_of_few_people_are_not_counted(
     assert "fewer than ten subjects" in rolled
     converted = said_by(capsys, "rollouts", "convert", few, folder / "again.csv", *on)
     assert converted.startswith("Few rollouts written")
+    prefixes = ["cohort", "launches", folder / "few", "--csv", "--launches", "all"]
+    written = said_by(capsys, *prefixes, "--out", folder / "prefixes.csv")
+    assert written.startswith("Some prefixes written")
     for said in (shown, rolled):
         assert not re.search(r"\d+ launches|rows|ended|mean", said)
 

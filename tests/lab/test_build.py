@@ -12,7 +12,7 @@ import pytest
 
 from edsim.cohort.splits import SplitRule
 from edsim.encoding.encode import encode
-from edsim.errors import BadCohortError, OutputError
+from edsim.errors import BadCohortError, BadInputError, OutputError
 from edsim.lab.build import CohortSettings, build_cohort
 from edsim.lab.check import check_cohort
 from edsim.lab.cohort import Cohort, open_cohort
@@ -74,6 +74,12 @@ def test_arrays_are_readable_with_numpy_alone_and_end_every_stay(built: Path) ->
 def test_restricted_cohorts_are_for_their_owner_alone(built: Path) -> None:
     for path in [built, *built.rglob("*")]:
         assert path.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("licence", ["", "  "])
+def test_a_licence_without_a_name_lifts_nothing(licence: str) -> None:
+    with pytest.raises(BadInputError, match="--open-data needs the name"):
+        CohortSettings(open_data=licence)
 
 
 def test_open_data_lifts_the_restriction_and_is_stored(tmp_path: Path) -> None:

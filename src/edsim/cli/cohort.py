@@ -134,8 +134,11 @@ def check(directory: Path, /) -> int:
         A cohort made by `edsim cohort build`.
     """
     from edsim.cli.show import show_checks
+    from edsim.errors import BadInputError
     from edsim.lab.check import check_cohort
 
+    if not directory.is_dir():
+        raise BadInputError(f"there is no folder '{directory}', so there is no cohort to check.")
     with shown_progress() as progress:
         findings = check_cohort(directory, progress)
     show_checks(console, findings)
@@ -175,6 +178,7 @@ def launches(
     from edsim.errors import BadInputError
     from edsim.lab.cohort import open_cohort
     from edsim.lab.export import write_prefixes
+    from edsim.privacy import hidden_parts
 
     opened = open_cohort(directory)
     if not csv and out is None:
@@ -188,7 +192,10 @@ def launches(
     with shown_progress() as progress:
         n = write_prefixes(opened, name, out, vocabulary=vocabulary, progress=progress)
     if out is not None:
-        console.print(f"{n:,} prefixes written to {out}", markup=False, soft_wrap=True)
+        split = opened.manifest.split["parts"]
+        hidden = hidden_parts(split, restricted=opened.manifest.restricted)
+        how_many = "Some" if hidden else f"{n:,}"
+        console.print(f"{how_many} prefixes written to {out}", markup=False, soft_wrap=True)
 
 
 @cohort.command

@@ -22,6 +22,7 @@ from edsim.encoding.caught import write_caught
 from edsim.encoding.encode import encode_each, write_encoded
 from edsim.encoding.kinds import find_kinds
 from edsim.encoding.vocabulary import Specification, load
+from edsim.errors import BadInputError
 from edsim.lab.directory import whole_directory
 from edsim.lab.facts import vocabulary_facts, write_stay_arrays
 from edsim.lab.launching import draw_stored_sets, launch_stays, write_launches
@@ -44,6 +45,13 @@ class CohortSettings:
     """Names of packaged vocabularies or paths of files; empty asks for the source's own."""
     open_data: str | None = None
     """The licence of data that are not under a use agreement, which lifts the restriction."""
+
+    def __post_init__(self) -> None:
+        if self.open_data is not None and not self.open_data.strip():
+            raise BadInputError(
+                "--open-data needs the name of the licence that the data are under, such as "
+                '"CC BY 4.0"; without one the data stay restricted.'
+            )
 
 
 def build_cohort(
