@@ -113,10 +113,12 @@ def write(path: Path, rows: Iterable[Mapping[str, str]], **how: str) -> Path:
 
 
 def write_tables(folder: Path, tables: Mapping[str, Iterable[Mapping[str, str]]]) -> Path:
-    """The six tables."""
+    """The six tables; a row that names no subject is of the one that its stay is of."""
     folder.mkdir(exist_ok=True)
+    subjects = {row["stay_id"]: row["subject_id"] for row in tables["edstays"]}
     for name, rows in tables.items():
-        write(folder / f"{name}.csv", rows)
+        whole = ({"subject_id": subjects.get(row["stay_id"], "100")} | dict(row) for row in rows)
+        write(folder / f"{name}.csv", whole)
     return folder
 
 

@@ -95,6 +95,7 @@ def test_a_format_can_be_given(tmp_path: Path) -> None:
     ("flags", "says"),
     [
         ({"timezone": "Mars/Olympus"}, "no time zone 'Mars/Olympus'"),
+        ({"timezone": ""}, "no time zone ''"),
         ({"time_format": "%d.%m.%Y %H"}, "--time-format cannot be used"),
         ({"time_format": "%d/%m/%Y %H:%M"}, "2 of 2 times"),
     ],
@@ -108,7 +109,17 @@ def test_flags_that_do_not_fit_are_refused(
 
 
 @pytest.mark.parametrize(
-    "impossible", ["2024-13-01 10:00", "2024-02-30", "24-01-01", "2024-01-01 25:00", "noon", "  "]
+    "impossible",
+    [
+        "2024-13-01 10:00",
+        "2024-02-30",
+        "24-01-01",
+        "2024-01-01 25:00",
+        "2024-01-01 10:00:60",
+        "2024-01-01 10:00+99:99",
+        "noon",
+        "  ",
+    ],
 )
 def test_times_that_cannot_be_read_are_counted_and_not_shown(
     tmp_path: Path, impossible: str
@@ -117,6 +128,21 @@ def test_times_that_cannot_be_read_are_counted_and_not_shown(
     with pytest.raises(BadInputError, match=r"2 of 4 .*first in data row 2") as caught:
         read_log(write_csv(tmp_path / "log.csv", rows))
     assert impossible not in str(caught.value) or not impossible.strip()
+
+
+@pytest.mark.parametrize("form", ["csv", "xes", "parquet"])
+@pytest.mark.parametrize("year", [1, 1899, 9999])
+def test_times_that_stand_for_unknown_ones_are_refused(
+    tmp_path: Path, form: str, year: int
+) -> None:
+    rows = one_case("2024-01-01 10:00:00", f"{year:04}-12-31 10:00:00")
+    if form == "parquet":
+        log = tmp_path / "log.parquet"
+        pl.read_csv(write_csv(tmp_path / "log.csv", rows), try_parse_dates=True).write_parquet(log)
+    else:
+        log = (write_xes if form == "xes" else write_csv)(tmp_path / f"log.{form}", rows)
+    with pytest.raises(BadInputError, match=r"1 of 2 times .* do not lie between 1900 and 2300"):
+        read_log(log)
 
 
 def test_missing_times_are_counted(tmp_path: Path) -> None:

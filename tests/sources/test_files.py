@@ -6,6 +6,7 @@ import csv
 import gzip
 import hashlib
 import io
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -167,6 +168,8 @@ def test_rows_are_counted_as_the_standard_library_reads_them(rows: list[tuple[st
         (b"", "table.csv is empty"),
         (b"\xef\xbb\xbf", "table.csv is empty"),
         (b"\n1,2\n", "no header row"),
+        (b"id,name\r1,secret-4711\r", "line ends of old Macintosh computers"),
+        (b"id,na\rme\n1,secret-4711\n", "line ends of old Macintosh computers"),
         (b"id,name\n", "has a header and no rows"),
         (b"id,name", "has a header and no rows"),
         (b"id,name\n\n\n", "has a header and no rows"),
@@ -218,6 +221,11 @@ def test_a_quote_left_open_does_not_swallow_a_long_file(
 def test_what_is_no_file_is_refused(read: Reader, tmp_path: Path) -> None:
     assert "there is no file at" in refusal(read, tmp_path / "absent.csv")
     assert "is a folder; a file is needed" in refusal(read, tmp_path)
+
+
+def test_a_pipe_is_no_file(read: Reader, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "table.csv")
+    assert "is a pipe or a device" in refusal(read, tmp_path / "table.csv")
 
 
 def test_a_parser_that_finds_other_rows_than_were_counted_is_not_believed(tmp_path: Path) -> None:

@@ -399,7 +399,17 @@ def test_a_visit_without_a_patient_is_refused(tmp_path: Path) -> None:
         ("numerics", "Time", 2),
     ],
 )
-@pytest.mark.parametrize("text", ["not a time", "2261-02-30T10:00:00Z", "2261-05-04 10:00:00"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "not a time",
+        "2261-02-30T10:00:00Z",
+        "2261-05-04 10:00:00",
+        "2261-05-04T10:00:60Z",
+        "9999-05-04T10:00:00Z",
+        "0001-05-04T10:00:00Z",
+    ],
+)
 def test_a_time_that_is_none_is_refused(
     tmp_path: Path, table: str, column: str, row: int, text: str
 ) -> None:

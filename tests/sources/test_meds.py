@@ -202,6 +202,8 @@ def test_two_readings_of_a_visit_exclude_each_other(tmp_path: Path) -> None:
         ((7, at(1), None, None, 1), "1 of 9 rows of data/0.parquet have no code"),
         ((7, at(1), "//x", None, 1), "1 events of data/0.parquet have no activity"),
         ((5, at(1), "A", None, 70), "1 visits belong to more than one subject"),
+        ((7, datetime(9999, 12, 31), "A", None, 1), "1 of 9 times of data/0.parquet do not lie"),
+        ((7, datetime(1, 1, 1), "A", None, 1), "do not lie between 1900 and 2300, first in row 9"),
     ],
 )
 def test_rows_that_cannot_be(tmp_path: Path, row: Row, says: str) -> None:

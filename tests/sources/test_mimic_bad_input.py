@@ -9,6 +9,7 @@ from mimic_folder import (
     DISCHARGE,
     ENTER,
     TRIAGE,
+    VITAL,
     Row,
     check,
     code,
@@ -128,6 +129,7 @@ def test_marks_and_line_ends_of_windows_change_nothing(tmp_path: Path) -> None:
         "0000-03-04 10:00:00",
         "1066-10-14 10:00:00",
         "9999-12-31 10:00:00",
+        "2150-03-04 10:00:60",
         "2150-03-04 10:00:00 UTC",
         "45000.5",
     ],
@@ -180,6 +182,23 @@ def test_a_row_of_an_unknown_stay_is_refused(tmp_path: Path, table: str, row: Ro
         f"1 of {n} rows of {table}.csv belong to a stay that is not in edstays, first in data row "
         f"{n}."
     )
+
+
+@pytest.mark.parametrize("table", ["triage", "vitalsign", "medrecon", "pyxis", "diagnosis"])
+def test_a_row_of_another_subject_than_its_stay_is_refused(tmp_path: Path, table: str) -> None:
+    rows = tables()[table]
+    rows[0] |= {"subject_id": "10047444"}
+    message = refusal(ed=write_tables(tmp_path, tables(**{table: rows})))
+    assert message == (
+        f"1 of {len(rows)} rows of {table}.csv belong to another subject than their stay does in "
+        "edstays, first in data row 1."
+    )
+
+
+def test_a_stay_of_two_subjects_in_the_log_is_refused(tmp_path: Path) -> None:
+    rows = changed(released(tables()), VITAL, subject_id="10047444")
+    message = refusal(mimicel=log_with(tmp_path, rows))
+    assert "1 of 2 stays of mimicel.csv have rows of more than one subject" in message
 
 
 def test_a_log_of_other_stays_than_edstays_is_refused(tmp_path: Path) -> None:

@@ -24,6 +24,11 @@ _MARK = codecs.BOM_UTF8
 def opened(path: Path) -> BinaryIO:
     """The file for reading, or the message that says why not."""
     try:
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise BadInputError(
+                f"'{path}' is a pipe or a device, and a file is read more than once: write it to a "
+                "file first."
+            )
         return path.open("rb")
     except FileNotFoundError:
         raise BadInputError(f"there is no file at '{path}'.") from None

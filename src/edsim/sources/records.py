@@ -117,6 +117,11 @@ class Records:
         return line.decode().rstrip("\r"), rest
 
     def _fields(self, line: str, separator: str) -> tuple[str, ...]:
+        if "\r" in line:
+            raise BadInputError(
+                f"{self.name} has line ends of old Macintosh computers (a return alone), which end "
+                "no row here. Convert it, for example with: tr '\\r' '\\n'"
+            )
         fields = (
             next(csv.reader([line], delimiter=separator), []) if len(line) < _LONGEST_LINE else []
         )

@@ -10,28 +10,34 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from edsim.errors import BadInputError
+from edsim.sources.moments import BETWEEN, possible
 
 if TYPE_CHECKING:
     import polars as pl
 
 _ISO = (
     r"^(\d{4}-\d{2}-\d{2})"
-    r"(?:[T ](\d{2}:\d{2})(?::(\d{2}))?(?:[.,](\d{1,9}))?\s*(Z|UTC|[+-]\d{2}(?::?\d{2})?)?)?$"
+    r"(?:[T ](\d{2}:\d{2})(?::([0-5]\d))?(?:[.,](\d{1,9}))?\s*"
+    r"(Z|UTC|[+-](?:0\d|1[0-8])(?::?[0-5]\d)?)?)?$"
 )
 
 
 def check_timezone(timezone: str | None) -> None:
     """Refuse the name of a zone that does not exist."""
-    if timezone is None:
-        return
+    if timezone is not None and not _is_a_zone(timezone):
+        raise BadInputError(
+            f"there is no time zone '{timezone}'. Use a name such as Europe/Amsterdam or UTC."
+        )
+
+
+def _is_a_zone(timezone: str) -> bool:
     import polars as pl
 
     try:
         pl.Series([0]).cast(pl.Datetime("us", timezone)).dt.convert_time_zone("UTC")
     except pl.exceptions.PolarsError:
-        raise BadInputError(
-            f"there is no time zone '{timezone}'. Use a name such as Europe/Amsterdam or UTC."
-        ) from None
+        return False
+    return bool(timezone.strip())
 
 
 def to_utc(
@@ -57,6 +63,7 @@ def to_utc(
             f"the column '{column}' holds {times.dtype}, which is not a time. Write it as text "
             "(2024-03-31 14:05:00+02:00) or as a timestamp."
         )
+    _refuse_impossible(parsed, column)
     if not aware and timezone is not None:
         parsed = _from_wall_clock(parsed, column, timezone)
     return parsed, aware
@@ -157,6 +164,18 @@ def _from_wall_clock(wall: pl.Series, column: str, timezone: str) -> pl.Series:
             "--timezone UTC they are taken as they are written."
         )
     return zoned.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+
+
+def _refuse_impossible(times: pl.Series, column: str) -> None:
+    import polars as pl
+
+    bad = pl.select(~possible(pl.lit(times))).to_series()
+    if bad.any():
+        raise BadInputError(
+            f"{int(bad.sum())} of {len(times)} times in the column '{column}' do not lie "
+            f"{BETWEEN}, first in data row {int(bad.arg_true()[0]) + 1}. Does such a time "
+            "stand for one that is not known? Take these rows out."
+        )
 
 
 def _refuse_missing(times: pl.Series, column: str) -> None:

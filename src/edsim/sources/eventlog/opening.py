@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from edsim.errors import BadInputError
 from edsim.progress import Progress
 from edsim.sources.files import look_at, open_table
+from edsim.sources.plain_bytes import opened
 from edsim.tables.extract import RawFile
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def _not_parquet(path: Path, error: Exception) -> BadInputError:
 def _head(path: Path) -> bytes:
     """The first bytes of a file, unzipped where it is gzip; empty where it cannot be read."""
     try:
-        with path.open("rb") as stream:
+        with opened(path) as stream:
             head = stream.read(4096)
             if head[:2] != b"\x1f\x8b":
                 return head

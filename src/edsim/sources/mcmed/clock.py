@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from edsim.errors import BadInputError
+from edsim.sources.moments import BETWEEN, parsed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -17,11 +18,10 @@ _FORM = "%Y-%m-%dT%H:%M:%S%.fZ"
 
 
 def instant(column: str) -> pl.Expr:
-    """The time of a text column; null where the text is missing or is no time."""
+    """The time of a text column; null where the text is missing or is no time that can be."""
     import polars as pl
 
-    # Nearly every time is new to the parser: its cache would cost more than it saves.
-    return pl.col(column).str.to_datetime(_FORM, time_unit="us", strict=False, cache=False)
+    return parsed(pl.col(column), _FORM)
 
 
 def is_bad_time(column: str) -> pl.Expr:
@@ -36,6 +36,6 @@ def refuse_bad_times(n_bad: int, n_rows: int, first_row: int, column: str, name:
     if n_bad:
         raise BadInputError(
             f"{n_bad} of {n_rows} rows of {name} hold text in {column} that is no time, first in "
-            f"data row {first_row + 1}. MC-MED writes times as 2262-01-09T03:16:07Z; was the file "
-            "opened and saved by a spreadsheet?"
+            f"data row {first_row + 1}. MC-MED writes times as 2262-01-09T03:16:07Z, and none can "
+            f"be but {BETWEEN}; was the file opened and saved by a spreadsheet?"
         )

@@ -13,6 +13,7 @@ from edsim.errors import BadInputError
 from edsim.sources.assemble import in_minutes
 from edsim.sources.meds import layout
 from edsim.sources.meds.dataset import Dataset
+from edsim.sources.moments import BETWEEN, possible
 
 if TYPE_CHECKING:
     import polars as pl
@@ -76,6 +77,7 @@ def read_shard(dataset: Dataset, path: Path, columns: Columns) -> Shard:
     visit = pl.col("subject_id" if columns.visit is None else columns.visit)
     named = rows.with_columns(visit.cast(pl.String).str.strip_chars().alias("visit_id"))
     timed = named.filter(pl.col("time").is_not_null())
+    _refuse_impossible(named["time"], dataset.name(path))
     ours = timed.filter(~pl.col("code").is_in([layout.BIRTH, layout.DEATH]))
     visited = ours.filter(pl.col("visit_id").is_not_null() & (pl.col("visit_id") != ""))
     events = _events(visited, columns)
@@ -98,6 +100,17 @@ def read_shard(dataset: Dataset, path: Path, columns: Columns) -> Shard:
             "no_visit": ours.height - visited.height,
         },
     )
+
+
+def _refuse_impossible(times: pl.Series, name: str) -> None:
+    import polars as pl
+
+    bad = pl.select(~possible(pl.lit(times))).to_series().fill_null(False)
+    if bad.any():
+        raise BadInputError(
+            f"{int(bad.sum())} of {len(times)} times of {name} do not lie {BETWEEN}, first in row "
+            f"{int(bad.arg_true()[0]) + 1}. Does such a time stand for one that is not known?"
+        )
 
 
 def _events(rows: pl.DataFrame, columns: Columns) -> pl.DataFrame:

@@ -68,6 +68,8 @@ class _Piece:
     entered: pl.DataFrame
     triaged: pl.DataFrame
     discharged: pl.DataFrame
+    owners: pl.DataFrame
+    """Whose stays these are: stay_id and subject_id, each pair once."""
     counts: tuple[pl.DataFrame, ...]
 
 
@@ -123,6 +125,13 @@ def _gathered(pieces: list[_Piece], name: str) -> tuple[pl.DataFrame, pl.DataFra
     )
     stay = stay_numbers(events["stay_id"], stays["stay_id"])
     refuse(stay.is_null(), name, f"belong to a stay without an '{ENTER}' row")
+    owners = pl.concat([piece.owners for piece in pieces]).unique()
+    n_torn = owners.height - owners["stay_id"].n_unique()
+    if n_torn:
+        raise BadInputError(
+            f"{n_torn} of {stays.height} stays of {name} have rows of more than one subject. "
+            "Compare the file with its published checksum."
+        )
     return stays, events.with_columns(stay.alias("stay")).select(EVENTS)
 
 
@@ -156,7 +165,7 @@ def _convert(rows: pl.DataFrame, limits: Mapping[str, Limits]) -> _Piece:
     triage = lazy.filter(kind == TRIAGE)
     checks = lazy.filter(kind == VITAL)
     leaving = lazy.filter(kind == DISCHARGE)
-    events, entered, triaged, discharged, *counts = pl.collect_all(
+    events, entered, triaged, discharged, owners, *counts = pl.collect_all(
         [
             lazy.select("stay_id", "time", "activity", detail=label(detail), flag=label(flag)),
             arriving.select(
@@ -169,11 +178,12 @@ def _convert(rows: pl.DataFrame, limits: Mapping[str, Limits]) -> _Piece:
             ),
             triage.select("stay_id", acuity=acuity(), chief_complaint=text("chiefcomplaint")),
             leaving.select("stay_id", "time", disposition=text("disposition")),
+            lazy.select("stay_id", "subject_id").unique(),
             checks.select(unusable_vitals(limits)),
             triage.select(unusable_acuity()),
         ]
     )
-    return _Piece(events, entered, triaged, discharged, tuple(counts))
+    return _Piece(events, entered, triaged, discharged, owners, tuple(counts))
 
 
 def _stays(

@@ -120,12 +120,12 @@ class _Reading:
 
         def convert(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
             rows = with_measured(rows, vitals)
-            return rows.select(stay_id=text("stay_id"), **columns), rows.select(*counts)
+            return rows.select(*ids(), **columns), rows.select(*counts)
 
         table, pieces = parse_table(
             need(self.folder, table_name),
             role=f"MIMIC-IV-ED {table_name}",
-            required=("stay_id", *needed),
+            required=("stay_id", "subject_id", *needed),
             convert=convert,
             progress=self.progress,
         )
@@ -139,7 +139,9 @@ class _Reading:
             refuse_bad_times(rows["time"], name, "charttime")
         stay = stay_numbers(rows["stay_id"], self.stays["stay_id"])
         refuse(stay.is_null(), name, "belong to a stay that is not in edstays")
-        return rows.drop("stay_id").with_columns(stay.alias("stay"))
+        other = rows["subject_id"] != self.stays["subject_id"].gather(stay)
+        refuse(other, name, "belong to another subject than their stay does in edstays")
+        return rows.drop("stay_id", "subject_id").with_columns(stay.alias("stay"))
 
 
 def read_tables(folder: Path, limits: Mapping[str, Limits], progress: Progress) -> Log:
