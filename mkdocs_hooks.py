@@ -14,7 +14,8 @@ FROM_THE_ROOT = ("CONTRIBUTING.md", "CHANGELOG.md")
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """List the decisions by number: their names begin with it."""
-    decisions = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
+    every = (ROOT / "docs" / "decisions").glob("[0-9]*.md")
+    decisions = sorted(every, key=lambda path: int(path.name.partition("-")[0]))
     pages = [f"decisions/{path.name}" for path in decisions]
     assert config.nav is not None
     config.nav.append({"Decisions": ["decisions/README.md", *pages]})
