@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from browsers import opened
 from places import ROOT
 
 CONFIGURATION = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
@@ -49,3 +50,19 @@ def test_the_site_loads_nothing_from_elsewhere(site: Path) -> None:
     )
     for page in site.rglob("*.html"):
         assert loaded.findall(page.read_text(encoding="utf-8")) == [], page.name
+
+
+@pytest.mark.docs
+@pytest.mark.browser
+def test_a_page_opened_from_the_folder_can_be_searched(site: Path) -> None:
+    asked: list[str] = []
+    with opened(width=1280, height=900) as (page, said):
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto((site / "decisions" / "70-count-models.html").as_uri())
+        page.click(".md-search__input")
+        page.keyboard.type("occupancy")
+        page.click(".md-search-result__link")
+        page.wait_for_url(lambda url: not url.endswith("count-models.html"))
+        assert "occupancy" in page.inner_text("article").lower()
+    assert [url for url in asked if not url.startswith("file:")] == []
+    assert said == []
