@@ -18,7 +18,7 @@ CONFIGURATION = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
 
 @pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.name)
 def test_every_page_is_in_the_navigation(page: Path) -> None:
-    assert f"- {page.name}\n" in CONFIGURATION
+    assert re.search(rf"^ +- (\w+: )?{re.escape(page.name)}$", CONFIGURATION, re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
