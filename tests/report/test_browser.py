@@ -37,6 +37,14 @@ TOO_WIDE = """[...document.querySelectorAll('body *')].filter(one => {
         && !one.closest('.scroll, .lanes, .board-scroll, .chart, nav, .hidden, thead');
 }).map(one => one.tagName + '.' + one.className).slice(0, 5)"""
 
+A4 = 688
+"""Pixels between the margins of a page."""
+CHART_WIDTHS = "[...document.querySelectorAll('.chart svg')].map(one => one.getAttribute('width'))"
+TALLER_THAN_DRAWN = """[...document.querySelectorAll('.chart svg')].filter(one => {
+    const box = one.getBoundingClientRect(), [, , width, height] = one.getAttribute('viewBox').split(' ');
+    return box.height > 1.02 * box.width * height / width + 1;
+}).map(one => one.closest('figure').id)"""
+
 
 @dataclass
 class Seen:
@@ -152,6 +160,19 @@ def test_a_family_stands_out_and_goes_back(desktop: Seen) -> None:
     desktop.page.wait_for_function(f"{faint} === 0")
 
 
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 850)])
+def test_the_key_of_colours_is_in_view_of_every_chart(
+    browser: Any, files: dict[str, Path], width: int, height: int
+) -> None:
+    seen = opened(browser, files["study"], viewport={"width": width, "height": height})
+    for place in seen.page.locator("#charts .figure, #groups .figure").all():
+        place.evaluate("one => one.scrollIntoView({block: 'center', behavior: 'instant'})")
+        box = seen.page.locator(".families").bounding_box()
+        assert box is not None
+        assert 0 <= box["y"] and box["y"] + box["height"] < height / 3
+    seen.page.context.close()
+
+
 def test_choices_redraw_their_chart(desktop: Seen) -> None:
     bars = "[...document.querySelectorAll('#fig-event-mix svg text')].map(one => one.textContent).join()"
     curve = "document.querySelector('#fig-reliability svg').innerHTML"
@@ -249,4 +270,19 @@ def test_the_page_can_be_printed_in_light_colours(browser: Any, files: dict[str,
     assert seen.value("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert seen.value("getComputedStyle(document.getElementById('visits')).display") == "none"
     assert len(seen.page.pdf()) > 50_000
+    seen.page.context.close()
+
+
+def test_on_paper_the_board_is_a_table_and_charts_are_as_tall_as_their_drawings(
+    browser: Any, files: dict[str, Path]
+) -> None:
+    seen = opened(browser, files["study"], viewport={"width": A4, "height": 1_000})
+    screen = seen.value(CHART_WIDTHS)
+    assert len(re.findall(rb"/Type\s*/Page\b", seen.page.pdf(format="A4"))) <= 10
+    seen.page.wait_for_function(f"before => ({CHART_WIDTHS}).join() === before.join()", arg=screen)
+    seen.page.emulate_media(media="print")
+    assert seen.value("getComputedStyle(document.querySelector('.board')).display") == "table"
+    assert seen.value("document.querySelector('.board').offsetWidth") <= A4
+    assert seen.value("document.documentElement.scrollWidth") <= A4
+    assert seen.value(TALLER_THAN_DRAWN) == []
     seen.page.context.close()

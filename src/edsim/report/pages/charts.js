@@ -49,5 +49,13 @@
     for (const rows of sets) place.append(table(rows));
   });
 
+  // On paper a chart is drawn anew for the width of its column, so that its words stay readable.
+  const HALF = 305, WHOLE = 640;
+  const onPaper = (place) => place.matches(".opening .chart, .grid>.figure:not(:last-child:nth-child(odd)) .chart") ? HALF : WHOLE;
+  addEventListener("beforeprint", () => {
+    for (const place of document.querySelectorAll(".chart")) views[place.dataset.chart]?.width(onPaper(place)).runAsync();
+  });
+  addEventListener("afterprint", () => dispatchEvent(new Event("resize")));
+
   drawAll();
 })();
