@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ EVIL = (
     "👩‍⚕️ triage 🏥",
     "</script><img src=x onerror='window.broken = true'>",
     "datum['x'] + signal('y')",
+    "unbroken" * 38,
 )
 
 
@@ -158,8 +160,6 @@ def _groups(jsd: float, groups: Sequence[str]) -> list[ScoreRow]:
 
 def predicted(producer: str, accuracy: float, **more: Any) -> ScoreSheet:
     """The scores of a producer's predictions."""
-    from dataclasses import replace
-
     said = row("accuracy", accuracy, target="high", loss=1 - accuracy, reference=0.5)
     return replace(sheet(producer, **more), rule="open loop", draws=0, rows=(said,))
 
@@ -191,6 +191,19 @@ def visits(
             for k in range(n)
         ),
     )
+
+
+def crowded(producer: str) -> ShownVisits:
+    """A visit of twelve events at once, launched after them, and eleven at once two days later."""
+    one = visits(producer, n=1, draws=0)
+    draws = (ShownDraw(tokens=(*[2] * 11, 0), minutes=(2_880.0, *[0.0] * 10, 30.0)),)
+    visit = ShownVisit(
+        stay_id="crowded",
+        tokens=(*[2] * 12, 3, 4, 0),
+        minutes=(*[0.0] * 12, 90.0, 60.0, 0.0),
+        launches=(ShownLaunch(prefix_length=12, draws=draws),),
+    )
+    return replace(one, visits=(visit,))
 
 
 def census(*producers: str, n_hours: int = 48) -> Census:

@@ -18,7 +18,7 @@ from playwright.sync_api import expect
 from edsim.report.material import Material, read_material
 from edsim.report.page import page_of, write_page
 from places import missing
-from report.made_up_report import EVIL, census, cohort, sheet, study, visits
+from report.made_up_report import EVIL, census, cohort, crowded, sheet, study, visits
 
 pytestmark = pytest.mark.browser
 
@@ -44,6 +44,9 @@ TALLER_THAN_DRAWN = """[...document.querySelectorAll('.chart svg')].filter(one =
     const box = one.getBoundingClientRect(), [, , width, height] = one.getAttribute('viewBox').split(' ');
     return box.height > 1.02 * box.width * height / width + 1;
 }).map(one => one.closest('figure').id)"""
+
+TRANSFORMS = """[...document.querySelectorAll('#lanes .seen path')].map(
+    one => one.getAttribute('transform'))"""
 
 
 @dataclass
@@ -73,7 +76,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Two pages: results as a study leaves them, and labels that mean harm."""
+    """Results as a study leaves them, labels that mean harm, and a visit of many events at once."""
     folder = tmp_path_factory.mktemp("pages")
     tokens = ("END", *EVIL, *(f"activity {k} of five hundred" for k in range(492)))
     hard = tuple(
@@ -82,7 +85,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     )
     shown = tuple(replace(visits(label, tokens=tokens), rule=EVIL[5]) for label in EVIL)
     evil = Material(sheets=hard, visits=shown, censuses=(census(*EVIL),), left_out=EVIL)
-    materials = {"study": read_material(study(folder / "study")), "evil": evil}
+    full = Material(sheets=(sheet("a"),), visits=(crowded("a"),))
+    materials = {"study": read_material(study(folder / "study")), "evil": evil, "crowded": full}
     for name, material in materials.items():
         write_page(page_of(material), folder / f"{name}.html", restricted=False)
     return {name: folder / f"{name}.html" for name in materials}
@@ -240,6 +244,31 @@ def test_the_key_of_the_viewer_shows_each_mark_as_it_is_drawn(desktop: Seen) -> 
     marks = "[...document.querySelectorAll('{}')].map(one => one.getAttribute('d'))"
     shown = set(desktop.value(marks.format("#kinds path")))
     assert set(desktop.value(marks.format("#lanes path"))) <= shown
+
+
+def test_piles_of_the_viewer_stay_where_they_are_in_time(
+    browser: Any, files: dict[str, Path]
+) -> None:
+    seen = opened(browser, files["crowded"], viewport={"width": 1440, "height": 900})
+    page = seen.page
+    launch = float(page.locator("#lanes .now").get_attribute("x1"))
+    places = [
+        float(re.match(r"translate\(([^,]+),", one)[1])  # type: ignore[index]
+        for one in seen.value(TRANSFORMS)
+    ]
+    assert max(places) <= launch + 0.1
+    counts = page.locator("#lanes .count")
+    expect(counts).to_have_text(["×12", "×12"])
+    page.locator("#window").select_option("240")
+    expect(counts).to_have_text(["×12", "+12"])
+    assert page.locator("#lanes .stub").count() == 1
+    ticks = page.locator("#lanes .tick").all_text_contents()
+    assert ticks and all(one.endswith(" h") for one in ticks)
+    edge = page.locator("#lanes svg").bounding_box()
+    for tick in page.locator("#lanes .tick").all():
+        box = tick.bounding_box()
+        assert box["x"] + box["width"] <= edge["x"] + edge["width"]
+    seen.page.context.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -7,7 +7,8 @@
   const SVG = "http://www.w3.org/2000/svg";
   const SHAPES = ["M0,-6L6,5L-6,5Z", "M-5,-5H5V5H-5Z", "M5.5,0A5.5,5.5,0,1,1,-5.5,0A5.5,5.5,0,1,1,5.5,0Z", "M0,-7L6,0L0,7L-6,0Z", "M0,6L6,-5L-6,-5Z", "M-2,-6H2V-2H6V2H2V6H-2V2H-6V-2H-2Z", "M6,0L-5,6L-5,-6Z", "M-6,0L5,6L5,-6Z"];
   const END = "M-1.6,-8H1.6V8H-1.6Z";
-  const LANE = 46, LEFT = 118, TOP = 34, RIGHT = 20;
+  const LANE = 46, LEFT = 126, TOP = 34, RIGHT = 40;
+  const CLOSE = 8, STEP = 11, LEVELS = 3, COLUMNS = 2, WIDE = 26;
   let width = 1120;
   let lanes = [], cursor = {lane: 0, event: 0};
 
@@ -60,45 +61,76 @@
   const ticks = (low, high) => {
     if (spacing.value === "step") { const by = [1, 2, 5, 10, 20, 50].find((n) => (high - low) / n <= width / 80) ?? 100; return range(low, high, by).map((v) => [v, String(v)]); }
     const by = [15, 30, 60, 120, 240, 480, 1440, 2880, 10080].find((n) => (high - low) / n <= width / 110) ?? 43200;
-    return range(low, high, by).map((v) => [v, by < 60 ? `${v} min` : `${v / 60} h`]);
+    return range(low, high, by).map((v) => [v, high - low <= 120 ? `${v} min` : `${v / 60} h`.replace("-", "−")]);
   };
   const range = (low, high, by) => { const found = []; for (let v = Math.ceil(low / by) * by; v <= high; v += by) found.push(v); return found; };
 
-  // Events that would lie on each other go above each other; what does not fit is counted.
-  const stacked = (events, x, low, high) => {
-    const shown = events.map((event, index) => ({event, index, x: x(place(event))})).filter(({event}) => place(event) >= low && place(event) <= high);
-    let begin = -Infinity, level = 0;
-    for (const one of shown) {
-      if (one.x - begin < 8) level += 1; else { level = 0; begin = one.x; }
-      one.x = begin + Math.floor(level / 3) * 11;
-      one.level = level % 3;
+  // Marks that would lie on each other are a pile: it grows upwards, then by a column away from the
+  // launch, and one that has no room is two marks and how many there are. Seen events are piled up
+  // from the launch backwards, so that none of them is drawn after it.
+  const piled = (events, x, low, high, backwards) => {
+    const shown = events.map((event, index) => ({event, index, at: x(place(event))})).filter(({event}) => place(event) >= low && place(event) <= high);
+    if (backwards) shown.reverse();
+    const piles = [];
+    for (let i = 0; i < shown.length;) {
+      const from = shown[i].at;
+      const within = (width) => { let end = i; while (end < shown.length && Math.abs(shown[end].at - from) < width) end += 1; return end; };
+      let end = within(CLOSE);
+      const columns = Math.ceil((end - i) / LEVELS), room = end < shown.length ? Math.abs(shown[end].at - from) : Infinity;
+      const fits = columns === 1 || (columns <= COLUMNS && columns * STEP <= room);
+      if (!fits) end = within(WIDE);
+      piles.push({from, fits, ones: shown.slice(i, end)});
+      i = end;
     }
-    return shown;
+    return piles;
+  };
+
+  const drawPile = (group, marks, {from, fits, ones}, y, backwards) => {
+    const away = backwards ? -1 : 1;
+    ones.forEach((one, k) => {
+      const level = fits ? k % LEVELS : Math.min(k, LEVELS - 1), column = fits ? Math.floor(k / LEVELS) : 0;
+      const left = from + away * column * STEP, top = y - level * 12;
+      marks[one.index] = [left, top];
+      if (fits || level < LEVELS - 1) group.append(make("path", {d: shape(one.event.token), transform: `translate(${left.toFixed(1)},${top})`, fill: colour(one.event.token)}));
+    });
+    if (!fits) group.append(make("text", {x: from - away * 6, y: y - (LEVELS - 1) * 12 + 4, "text-anchor": backwards ? "end" : "start", class: "count"}, `×${ones.length}`));
+  };
+
+  // At the edge of the window: that a lane goes on, and with how many events.
+  const drawStub = (svg, n, edge, y, away) => {
+    if (!n) return;
+    const tip = edge + away * 12;
+    svg.append(make("polyline", {points: `${tip - away * 5},${y - 5} ${tip},${y} ${tip - away * 5},${y + 5}`, class: "stub"}));
+    svg.append(make("text", {x: tip, y: y - 10, "text-anchor": away > 0 ? "middle" : "end", class: "count"}, `+${n}`));
   };
 
   const drawLane = (svg, lane, row, x, low, high) => {
-    const y = TOP + row * LANE + LANE - 12;
+    const y = TOP + row * LANE + LANE - 12, backwards = Boolean(lane.seen);
     svg.append(make("text", {x: 8, y: y + 1, class: "lane-name"}, lane.name));
     svg.append(make("line", {x1: LEFT, x2: width - RIGHT, y1: y, y2: y, class: "guide"}));
     const group = make("g", lane.seen ? {class: "seen"} : {});
     lane.marks = {};
-    for (const one of stacked(lane.events, x, low, high)) {
-      const top = y - one.level * 12;
-      group.append(make("path", {d: shape(one.event.token), transform: `translate(${one.x.toFixed(1)},${top})`, fill: colour(one.event.token)}));
-      lane.marks[one.index] = [one.x, top];
-    }
+    for (const pile of piled(lane.events, x, low, high, backwards)) drawPile(group, lane.marks, pile, y, backwards);
     svg.append(group);
-    if (lane.capped) svg.append(make("text", {x: width - RIGHT, y: y - 8, "text-anchor": "end"}, "cut at the cap →"));
+    const later = lane.events.filter((event) => place(event) > high).length;
+    drawStub(svg, later, width - RIGHT, y, 1);
+    drawStub(svg, lane.events.filter((event) => place(event) < low).length, LEFT, y, -1);
+    if (lane.capped && !later) svg.append(make("text", {x: width - 6, y: y - 8, "text-anchor": "end"}, "cut at the cap →"));
+  };
+
+  const drawTicks = (svg, x, low, high, height) => {
+    for (const [value, text] of ticks(low, high)) {
+      svg.append(make("line", {x1: x(value), x2: x(value), y1: TOP - 8, y2: height - 8, class: "guide"}));
+      const last = x(value) > width - RIGHT - 4;
+      if (Math.abs(x(value) - x(0)) > 44) svg.append(make("text", {x: x(value) + (last ? 16 : 0), y: TOP - 14, "text-anchor": last ? "end" : "middle", class: "tick"}, text));
+    }
   };
 
   const draw = () => {
     width = Math.max(lanesBox.clientWidth, 480);
     const {x, low, high} = scale(), height = TOP + lanes.length * LANE + 14;
     const svg = make("svg", {width, height, role: "img", "aria-label": `Lanes of events after launch point ${length()} of visit ${Number(visits.value) + 1}`});
-    for (const [value, text] of ticks(low, high)) {
-      svg.append(make("line", {x1: x(value), x2: x(value), y1: TOP - 8, y2: height - 8, class: "guide"}));
-      svg.append(make("text", {x: x(value), y: TOP - 14, "text-anchor": "middle"}, value === 0 ? "" : text));
-    }
+    drawTicks(svg, x, low, high, height);
     svg.append(make("line", {x1: x(0), x2: x(0), y1: TOP - 10, y2: height - 8, class: "now"}));
     svg.append(make("text", {x: x(0), y: TOP - 14, "text-anchor": "middle", class: "now-label"}, "launch"));
     lanes.forEach((lane, row) => drawLane(svg, lane, row, x, low, high));
@@ -187,7 +219,7 @@
   data.visits.forEach((one, i) => visits.append(new Option(`${i + 1} · ${one.id} · ${one.tokens.length - 1} events`, i)));
   data.models.forEach((one, i) => models.append(new Option(one.label, i)));
   const kind = (name, d, fill) => {
-    const item = say("span", name), icon = make("svg", {viewBox: "-8 -8 16 16", class: "icon"});
+    const signs = [...name], item = say("span", signs.length > 40 ? signs.slice(0, 39).join("") + "…" : name, {title: name}), icon = make("svg", {viewBox: "-8 -8 16 16", class: "icon"});
     icon.append(make("path", {d, fill}));
     item.prepend(icon);
     at("kinds").append(item);
