@@ -19,6 +19,8 @@ from edsim.tables.verdicts import FAULTS
 from edsim.tables.visits import END, Suffixes
 
 CAP = 128
+DISCHARGES = range(25, 32)
+"""Tokens of the synthetic department's first vocabulary."""
 Chance = np.random.Generator
 
 
@@ -120,6 +122,15 @@ def never(row: Row, chance: Chance) -> Row:
     return tokens[order], minutes[order]
 
 
+def unannounced(row: Row, chance: Chance) -> Row:
+    """One visit in four ends with the discharge left out; what came before it stays."""
+    tokens, minutes = row
+    if chance.random() > 0.25 or tokens[-1] != END or len(tokens) < 3:
+        return row
+    kept = ~np.isin(tokens, DISCHARGES)
+    return tokens[kept], minutes[kept]
+
+
 def contracting(row: Row, chance: Chance) -> Row:
     """Every gap is a twelfth shorter than it should be, and the next again."""
     tokens, minutes = row
@@ -144,6 +155,7 @@ MUTANTS: dict[str, tuple[Callable[[Row, Chance], Row], str]] = {
     "early": (early, "early stopping"),
     "late": (late, "late stopping"),
     "never": (never, "never stopping"),
+    "unannounced": (unannounced, "ends without discharge"),
     "contracting": (contracting, "clock contraction"),
     "hasty": (hasty, "clock bias"),
     "slow": (slow, "clock bias"),
@@ -169,7 +181,7 @@ def test_a_planted_fault_is_found_and_first_of_all(
 
 
 @pytest.mark.parametrize(
-    "name", ["wrong start", "looping", "early", "contracting", "hasty", "slow"]
+    "name", ["wrong start", "looping", "early", "unannounced", "contracting", "hasty", "slow"]
 )
 def test_and_nothing_else_is(cohort: Cohort, healthy: Rollouts, name: str) -> None:
     change, fault = MUTANTS[name]

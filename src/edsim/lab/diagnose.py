@@ -22,7 +22,8 @@ def diagnose(rollouts: Rollouts, cohort: Cohort) -> tuple[Verdict, ...]:
     visits = cohort.visits(rollouts.header.vocabulary)
     rows, lengths = visits.checked(scored.launches)
     last_seen = visits.tokens[visits.offsets[rows] + lengths - 1]
-    seen = Seen.of(scored, last_seen, rollouts.header.tokens)
+    vocabulary = cohort.vocabulary(rollouts.header.vocabulary)
+    seen = Seen.of(scored, last_seen, rollouts.header.tokens, tuple(vocabulary.discharges))
     return diagnosed(seen, rollouts.header.producer)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edsim.metrics.clock_faults import clock_faults
+from edsim.metrics.ending_faults import more_often, without_discharge
 from edsim.metrics.exchange import by_stay, exchanged, jackknifed, log_ratio, total_variation
 from edsim.metrics.measure import Floats
 from edsim.metrics.seen import FEWEST_STAYS, Found, Seen
@@ -59,8 +60,8 @@ def diagnosed(seen: Seen, producer: str) -> tuple[Verdict, ...]:
         return verdicts
     sentence = (
         f"Nothing found on {len(seen.observed):,} launches of {seen.n_stays:,} stays: first "
-        "events, drift, loops, stopping, clock and dependence on the prefix are within their "
-        "limits."
+        "events, drift, loops, stopping, discharges, clock and dependence on the prefix are within "
+        "their limits."
     )
     return (Verdict(producer=producer, fault="", sentence=sentence),)
 
@@ -142,13 +143,21 @@ def _loops(seen: Seen) -> list[Found]:
     ]
 
 
+def _endings(seen: Seen) -> list[Found]:
+    """How visits stop, and whether with a discharge; those cut short have lost more than that."""
+    stopping = _stopping(seen)
+    if any(one.fault == "early stopping" for one in stopping):
+        return stopping
+    return stopping + without_discharge(seen)
+
+
 def _stopping(seen: Seen) -> list[Found]:
     """Never, early or late; rows in a loop are judged as loops."""
     looping = seen.loops().length > 0
     capped, longer = ~seen.terminated & ~looping, seen.observed.lengths() > seen.cap
     one = np.ones(len(capped))
     sides = [by_stay([side, one], seen.stay, seen.n_stays) for side in (capped, longer)]
-    never = exchanged(sides[0], sides[1], _more_often)
+    never = exchanged(sides[0], sides[1], more_often)
     if not never.above(NEVER):
         return _lengths(seen, ~looping)
     return [
@@ -159,10 +168,6 @@ def _stopping(seen: Seen) -> list[Found]:
             ("termination", "occupancy_error"),
         )
     ]
-
-
-def _more_often(one: Floats, other: Floats) -> Floats:
-    return np.asarray(one[..., 0] / one[..., 1] - other[..., 0] / other[..., 1])
 
 
 def _lengths(seen: Seen, rows: NDArray[np.bool_]) -> list[Found]:
@@ -226,7 +231,7 @@ CHECKS: Sequence[Callable[[Seen], list[Found]]] = (
     _first_step,
     _drift,
     _loops,
-    _stopping,
+    _endings,
     clock_faults,
     _ignored,
 )

@@ -41,9 +41,17 @@ class Seen:
     """The last token of each prefix."""
     tokens: tuple[str, ...]
     cap: int
+    discharges: tuple[int, ...] = ()
+    """Tokens that are discharges, where the vocabulary has any."""
 
     @classmethod
-    def of(cls, scored: Scored, last_seen: NDArray[np.integer], tokens: tuple[str, ...]) -> Seen:
+    def of(
+        cls,
+        scored: Scored,
+        last_seen: NDArray[np.integer],
+        tokens: tuple[str, ...],
+        discharges: tuple[int, ...] = (),
+    ) -> Seen:
         """The rows of a table, with the last token of each prefix and the names of all tokens."""
         rows, stay = np.unique(scored.launches[:, 0], return_inverse=True)
         return cls(
@@ -55,6 +63,7 @@ class Seen:
             last_seen=last_seen,
             tokens=tokens,
             cap=scored.cap,
+            discharges=discharges,
         )
 
     @property

@@ -11,6 +11,7 @@ FAULTS: dict[str, str] = {
     "early stopping": "visits are over after too few events",
     "late stopping": "visits are over after too many events",
     "never stopping": "rollouts run on until the cap stops them, and repeat nothing",
+    "ends without discharge": "visits are over although nobody was discharged",
     "clock contraction": "gaps shrink the further a visit goes",
     "clock bias": "gaps are too long or too short",
     "prefix ignored": "continuations do not depend on what was seen of the visit",
