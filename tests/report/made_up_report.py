@@ -119,7 +119,9 @@ def _rows(jsd: float, termination: float, duration: float, tokens: Sequence[str]
         row("termination", termination, position=(1 - termination) / 0.01, **ended),
         row("jsd", jsd, position=(jsd - 0.0005) / 0.0095, target="low", **floor),
         row("xf", jsd / 0.01, target="low"),
-        row("jsd_triples", 3 * jsd, position=jsd / 0.01, target="low", **floor),
+        row(
+            "jsd_triples", 3 * jsd, position=jsd / 0.01, target="low", **floor | {"reference": 0.03}
+        ),
         row("duration_ratio", duration, target="1", loss=abs(1 - duration), reference=0.9),
         row("duration_ratio_shared", duration, target="1"),
         row("occupancy_mae", 5 * abs(1 - duration), target="low", floor=0.2, reference=2.0),

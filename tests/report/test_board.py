@@ -101,7 +101,8 @@ def test_the_finding_is_the_gap_where_accuracies_are_alike_and_divergences_are_n
 def test_without_accuracies_the_finding_says_who_leads_in_what() -> None:
     said = say(sheet("mixed", jsd=0.001, duration=0.5), sheet("timely", jsd=0.1, duration=0.99))
     assert said == (
-        "mixed is closest to the record on 3 of 5 questions; timely leads on duration and occupancy."
+        "mixed is closest to the record on 3 of the 5 questions that tell the simulators apart; "
+        "timely leads on duration and occupancy."
     )
 
 
@@ -116,8 +117,8 @@ def test_one_producer_or_only_the_oracle_still_has_a_finding() -> None:
 def test_a_lead_that_chance_can_explain_is_said_to_be_one() -> None:
     close = (sheet("a", jsd=0.010, duration=0.8), sheet("b", jsd=0.011, duration=0.801))
     assert say(*close) == (
-        "No simulator is clearly best: a comes first on 3 of 5 questions, each time within chance of "
-        "another."
+        "No simulator is clearly best: a comes first on 3 of the 5 questions that tell the "
+        "simulators apart, each time within chance of another."
     )
     assert firmness(board_of(entries_of(close))) == "b comes first on duration and occupancy."
     apart = (sheet("a", jsd=0.001, duration=0.99), sheet("b", jsd=0.4, duration=0.2))
@@ -168,3 +169,38 @@ def test_a_verdict_is_what_diagnose_found_or_the_numbers() -> None:
     (one,) = entries_of([sheet("a")])
     assert verdict(one)[0].fault == "not diagnosed"
     assert "its event mix is .010 nats" in verdict(one)[0].sentence
+
+
+def test_no_fault_is_no_tick_where_a_measure_is_clearly_off() -> None:
+    from edsim.tables.verdicts import Verdict
+
+    fine = Verdict(producer="a", fault="", sentence="Nothing found.")
+    discharged = row("reached_discharge", 0.7, low=0.66, high=0.74, target="0.95")
+    (one,) = entries_of([sheet("a", jsd=0.05, duration=0.5, verdicts=(fine,), rows=(discharged,))])
+    (mark,) = verdict(one)
+    assert (mark.sign, mark.fault) == ("◦", "no known fault")
+    assert mark.sentence == (
+        "Nothing found. Yet clearly off: discharge 70.0 % (right is 95.0 %); event mix .050 (order "
+        "3: .010); order .15 (order 3: .030); duration .50 (right is 1.00)."
+    )
+
+
+def test_a_wide_interval_that_reaches_what_is_right_is_not_clearly_off() -> None:
+    from edsim.tables.verdicts import Verdict
+
+    fine = Verdict(producer="a", fault="", sentence="Nothing found.")
+    unsure = row("reached_discharge", 0.7, low=0.4, high=0.93, target="0.95")
+    (one,) = entries_of([sheet("a", verdicts=(fine,), rows=(unsure,))])
+    assert verdict(one)[0].sign == "✓"
+
+
+def test_too_few_stays_are_no_tick_either() -> None:
+    from dataclasses import replace
+
+    from edsim.tables.verdicts import Verdict
+
+    few = Verdict(producer="a", fault="", sentence="Too few stays to tell anything.")
+    said = sheet("a", verdicts=(few,))
+    rows = tuple(replace(one, n_stays=5) for one in said.rows)
+    (one,) = entries_of([replace(said, rows=rows)])
+    assert [(mark.sign, mark.fault) for mark in verdict(one)] == [("◦", "not diagnosed")]

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from edsim.metrics.seen import FEWEST_STAYS
 from edsim.report.board import Board
+from edsim.report.clearly_off import clearly_off
 from edsim.report.criteria import CRITERIA, Criterion, figure, small_number
 from edsim.report.entries import Entry
 from edsim.report.gap import length, simulation_gap
+from edsim.tables.verdicts import Verdict
 
 _BY_METRIC = {one.metric: one for one in CRITERIA}
 
@@ -89,11 +92,12 @@ def _leaders(board: Board, n: int) -> str:
     if not firsts:
         return f"Nothing tells the {n} simulators apart on these launches."
     n_questions = sum(len(led) for led in firsts.values())
+    counted = f"the {n_questions} questions that tell the simulators apart"
     (best, led), *others = firsts.items()
     if not _firm(board):
         return (
-            f"No simulator is clearly best: {best} comes first on {len(led)} of {n_questions} "
-            "questions, each time within chance of another."
+            f"No simulator is clearly best: {best} comes first on {len(led)} of {counted}, each "
+            "time within chance of another."
         )
     if not others:
         return f"{best} is closest to the record in all that tells them apart: {_listed(led)}."
@@ -103,10 +107,7 @@ def _leaders(board: Board, n: int) -> str:
     parts = [
         f"{label}{' leads' * (i == 0)} on {_listed(of)}" for i, (label, of) in enumerate(others[:2])
     ]
-    return (
-        f"{best} is closest to the record on {len(led)} of {n_questions} questions; "
-        f"{_listed(parts)}."
-    )
+    return f"{best} is closest to the record on {len(led)} of {counted}; {_listed(parts)}."
 
 
 def _alone(entry: Entry) -> str:
@@ -123,10 +124,13 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def verdict(entry: Entry) -> list[Mark]:
-    """What `diagnose` found, or what the numbers say where nobody diagnosed."""
+    """What `diagnose` found, or what the numbers say where nobody diagnosed.
+
+    A tick stands only where no fault was found and no measure of the board is clearly off.
+    """
     if entry.sheet.verdicts:
         return [
-            Mark("✕" if one.fault else "✓", one.fault or "no fault", one.sentence)
+            Mark("✕", one.fault, one.sentence) if one.fault else _no_fault(entry, one)
             for one in entry.sheet.verdicts
         ]
     if entry.privileged:
@@ -134,6 +138,16 @@ def verdict(entry: Entry) -> list[Mark]:
             Mark("◦", "the floor", "It continues the process itself, knowing what is not observed.")
         ]
     return [Mark("◦", "not diagnosed", in_numbers(entry))]
+
+
+def _no_fault(entry: Entry, found: Verdict) -> Mark:
+    launched = entry.find("termination")
+    if launched is not None and 0 < launched.n_stays < FEWEST_STAYS:
+        return Mark("◦", "not diagnosed", found.sentence)
+    off = clearly_off(entry)
+    if not off:
+        return Mark("✓", "no fault", found.sentence)
+    return Mark("◦", "no known fault", f"{found.sentence} Yet clearly off: {'; '.join(off)}.")
 
 
 def in_numbers(entry: Entry) -> str:
