@@ -15,7 +15,7 @@ from edsim.lab.cohort import Cohort, open_cohort
 from edsim.report.material import Material, read_material
 from edsim.report.share import HIDDEN, shareable, write_bundle
 from edsim.tables.scores import ScoreSheet
-from report.made_up_report import census, cohort, row, sheet, visits
+from report.made_up_report import census, cohort, predicted, row, sheet, visits
 
 
 def texts(bundle: Path) -> dict[str, str]:
@@ -191,3 +191,23 @@ def test_a_token_that_few_have_goes_and_a_second_one_with_it() -> None:
         "Vitals abnormal",
         "Discharge home",
     ]
+
+
+def test_the_list_tells_predictions_from_rollouts_and_nobody_from_few(tmp_path: Path) -> None:
+    nobody = row("token_share_observed", 0.0, group="Triage", n_subjects=0, n_launches=0)
+    material = Material(
+        sheets=(sheet("a", rows=(nobody,)),),
+        open_loop=(predicted("a", 0.5),),
+        censuses=(census("a"),),
+    )
+    write_bundle(material, tmp_path / "share.zip")
+    found = texts(tmp_path / "share.zip")
+    said = json.loads(found["CONTENTS.json"])
+    assert said["smallest_group_subjects"] == 30
+    assert "accuracy" in said["measures"] and "jsd" in said["measures"]
+    assert [one["says"] for one in said["files"]][1:] == [
+        "scores of rollouts of a",
+        "scores of open-loop predictions of a",
+    ]
+    assert "The census is withheld" in found["report.html"]
+    assert "No census lies in the folder" not in found["report.html"]

@@ -20,7 +20,7 @@ from edsim.errors import OutputError
 from edsim.report import theme
 from edsim.report.board import Board, board_of
 from edsim.report.charts import opening, sections
-from edsim.report.charts.census import census_figures
+from edsim.report.charts.census import WITHHELD, census_figures
 from edsim.report.charts.figure import SHOWN, Figure, without_legends
 from edsim.report.charts.groups import groups
 from edsim.report.charts.overview import ranks
@@ -47,17 +47,17 @@ class Page:
     viewer_absent: str
 
 
-def page_of(material: Material, *, viewer: bool = True) -> Page:
-    """Lay out everything; `viewer=False` leaves single visits out whatever the cohort allows."""
+def page_of(material: Material, *, shared: bool = False) -> Page:
+    """Lay out everything; `shared` leaves single visits out whatever the cohort allows."""
     entries = entries_of(material.sheets, material.open_loop)
     board = board_of(entries)
     entries = [line.entry for line in board.lines]
     first = opening(entries)
     below = sections(entries)
-    below["Time"] += census_figures(material.censuses, entries)
+    below["Time"] += [WITHHELD] if shared else census_figures(material.censuses, entries)
     by_group, flips = groups(entries), ranks(entries)
-    payload = viewer_payload(material, entries) if viewer else None
-    absent = why_absent(material) if viewer else "Single visits are never part of what is shared."
+    payload = None if shared else viewer_payload(material, entries)
+    absent = "Single visits are never part of what is shared." if shared else why_absent(material)
     if payload is None and not absent:
         absent = "No visits of these producers lie in the folder."
     figures = [first, flips, *(one for drawn in below.values() for one in drawn), *by_group]

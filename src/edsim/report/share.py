@@ -43,18 +43,26 @@ class Content:
 def write_bundle(material: Material, path: Path) -> list[Content]:
     """Write the zip file, and give what it contains."""
     safe = shareable(material)
-    page = page_of(safe, viewer=False)
+    page = page_of(safe, shared=True)
     contents = [
         Content(PAGE, "the report, without single visits", page.html.encode(errors="replace")),
         *(
-            Content(f"scores/{number:02d}{SUFFIX}", f"scores of {sheet.producer}", _bytes(sheet))
-            for number, sheet in enumerate([*safe.sheets, *safe.open_loop], start=1)
+            Content(f"scores/{number:02d}{SUFFIX}", f"{of} of {sheet.producer}", _bytes(sheet))
+            for number, (of, sheet) in enumerate(_told(safe), start=1)
         ),
     ]
     contents.append(Content(LIST, "this list", _list(safe, contents)))
     with whole_file(path, restricted=material.restricted) as file:
         file.write(_zipped(contents))
     return contents
+
+
+def _told(material: Material) -> list[tuple[str, ScoreSheet]]:
+    """Every sheet of scores, and of what it holds the scores."""
+    return [
+        *(("scores of rollouts", sheet) for sheet in material.sheets),
+        *(("scores of open-loop predictions", sheet) for sheet in material.open_loop),
+    ]
 
 
 def shareable(material: Material) -> Material:
@@ -164,7 +172,7 @@ def _bytes(sheet: ScoreSheet) -> bytes:
 
 def _list(material: Material, contents: Sequence[Content]) -> bytes:
     """What is in the bundle, for somebody who has to decide whether it may go."""
-    rows = [row for sheet in material.sheets for row in sheet.rows]
+    rows = [row for _, sheet in _told(material) for row in sheet.rows]
     said = {
         "made_by": f"edsim report --share, edsim-bench {__version__}",
         "cohort": material.sheets[0].cohort.get("id", ""),
@@ -180,7 +188,8 @@ def _list(material: Material, contents: Sequence[Content]) -> bytes:
         "numbers": sum(row.value is not None for row in rows),
         "numbers_left_out": sum(row.note == HIDDEN for row in rows),
         "smallest_group_subjects": min(
-            (row.n_subjects for row in rows if row.value is not None), default=None
+            (row.n_subjects for row in rows if row.value is not None and row.n_subjects),
+            default=None,
         ),
         "measures": sorted({row.metric for row in rows}),
         "groups": sorted({row.population for row in rows}),

@@ -21,6 +21,14 @@ from edsim.tables.producer_names import short_names
 PRODUCER = "census_by"
 """The parameter that chooses whose census is shown."""
 
+WITHHELD = Figure(
+    name="census",
+    title="Census",
+    says="",
+    missing="The census is withheld: hourly counts of patients are never part of what is shared.",
+)
+"""What stands in its place on a page that leaves the house."""
+
 
 def census_figures(censuses: Sequence[Census], entries: Sequence[Entry]) -> list[Figure]:
     """A figure for each census, or one that says how to get one."""
@@ -56,15 +64,16 @@ def _figure(census: Census, name: str, entries: Sequence[Entry]) -> Figure:
     labels = list(dict.fromkeys(row["producer"] for row in rows))
     base = chart_of("rows").transform_filter(f"datum.producer == {PRODUCER}")
     x = alt.X("time:T", title=None, axis=alt.Axis(grid=False, format="%b %d", labelOverlap=True))
-    band = base.mark_area(opacity=0.25, color=variable("series-1"), interpolate="step").encode(
-        x=x, y=alt.Y("low:Q", title="patients there"), y2="high:Q"
+    colour = _colours(labels, entries)
+    band = base.mark_area(opacity=0.25, interpolate="step").encode(
+        x=x, y=alt.Y("low:Q", title="patients there"), y2="high:Q", color=colour
     )
-    median = base.mark_line(color=variable("series-1"), strokeWidth=1.6, interpolate="step").encode(
-        x=x, y="median:Q"
+    median = base.mark_line(strokeWidth=1.6, interpolate="step").encode(
+        x=x, y="median:Q", color=colour
     )
-    observed = base.mark_line(color=variable("ink"), strokeWidth=1.4, interpolate="step").encode(
-        x=x, y="observed:Q"
-    )
+    observed = base.mark_line(
+        color=variable("ink"), strokeWidth=2.4, opacity=0.75, interpolate="step"
+    ).encode(x=x, y="observed:Q")
     layers = [band, median, observed]
     if census.beds is not None:
         beds = alt.Chart(alt.Data(values=[{}])).mark_rule(
@@ -80,11 +89,20 @@ def _figure(census: Census, name: str, entries: Sequence[Entry]) -> Figure:
     )
 
 
+def _colours(labels: Sequence[str], entries: Sequence[Entry]) -> Any:
+    """Each producer in the colour it has in every chart; one without scores in the first."""
+    import altair as alt
+
+    known = {entry.label: entry.colour for entry in entries}
+    colours = [known.get(label, variable("series-1")) for label in labels]
+    return alt.Color("producer:N", scale=alt.Scale(domain=list(labels), range=colours), legend=None)
+
+
 def _says(census: Census) -> str:
     stays = "few" if census.n_stays is None else f"{census.n_stays:,}"
     beds = "" if census.beds is None else f" The dashed line is {census.beds} beds."
     return (
-        f"Patients there at every hour, of {stays} test stays that arrived in the period. Dark "
+        f"Patients there at every hour, of {stays} test stays that arrived in the period. Thick "
         f"line: the record. Coloured: median of {census.draws} simulated worlds, and the band that "
         "holds nine in ten. Arrivals are given, not forecast; the first "
         f"{census.warm_up_hours} hours fill the department.{beds}"
