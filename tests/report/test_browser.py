@@ -173,7 +173,7 @@ def test_the_key_of_colours_is_in_view_of_every_chart(
         place.evaluate("one => one.scrollIntoView({block: 'center', behavior: 'instant'})")
         box = seen.page.locator(".families").bounding_box()
         assert box is not None
-        assert 0 <= box["y"] and box["y"] + box["height"] < height / 3
+        assert box["y"] >= 0 and box["y"] + box["height"] < height / 3
     seen.page.context.close()
 
 
