@@ -20,7 +20,7 @@ from edsim.report.methods import methods_of
 from edsim.report.page import MOST_BYTES, Page, page_of, safe_json, write_page
 from edsim.report.viewer import viewer_payload
 from edsim.tables.shown_visits import MOST_LAUNCHES
-from report.made_up_report import EVIL, census, cohort, predicted, sheet, study, visits
+from report.made_up_report import EVIL, census, cohort, predicted, row, sheet, study, visits
 
 
 @pytest.fixture(scope="module")
@@ -171,10 +171,23 @@ def test_the_box_of_methods_has_every_command_and_each_producer_in_full() -> Non
     small = "gru[width=64,epochs=2]@1"
     material = Material(sheets=(sheet(small, seed=1),), open_loop=(predicted(small, 0.5),))
     methods = methods_of(material, entries_of(material.sheets, material.open_loop))
-    verbs = [" ".join(command.split()[:2]) for command in methods.commands]
+    first, *commands = methods.commands
+    assert first == "edsim cohort build synthetic --out C"
+    verbs = [" ".join(command.split()[:2]) for command in commands]
     assert verbs == ["edsim score", "edsim predict", "edsim score", "edsim report"]
-    assert all(f"'{small}'" in command for command in methods.commands[:2])
+    assert all(f"'{small}'" in command for command in commands[:2])
     assert methods.producers[0][0] == small
+
+
+def test_the_commands_ask_for_groups_and_census_as_they_were_asked_for() -> None:
+    late = row("jsd", 0.01, population="length quartile", group="1")
+    material = Material(sheets=(sheet("a", rows=(late,)),), censuses=(census("a", "b"),))
+    _, score, counted, _ = methods_of(material, entries_of(material.sheets)).commands
+    assert "--populations sex,length-quartile" in score
+    assert counted == (
+        "edsim census a b --cohort C --from 2020-02-01T00:00:00 --to 2020-02-03T00:00:00 --draws 20 "
+        "--beds 25 --seed 0 --json DIR/1.census.json"
+    )
 
 
 def test_figures_for_papers_hold_no_colour_of_the_page(whole: Page, tmp_path: Path) -> None:

@@ -10,8 +10,10 @@ from typing import Any
 
 from edsim import __version__
 from edsim.report.criteria import CRITERIA, Criterion
-from edsim.report.entries import Entry
+from edsim.report.entries import PLAIN_RULES, Entry
 from edsim.report.material import Material
+from edsim.tables.census import Census
+from edsim.tables.scores import ScoreSheet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,14 +116,14 @@ def _producer(entry: Entry) -> tuple[str, ...]:
 def _commands(material: Material) -> list[str]:
     """What one would type; C stands for the cohort, a producer with a path for its file."""
     sheet = material.sheets[0]
-    commands = []
-    plain = [one for one in material.sheets if one.rule in ("vanilla", "unknown", "")]
+    commands = [_cohort_command(sheet)]
+    plain = [one for one in material.sheets if one.rule in PLAIN_RULES]
     for draws in dict.fromkeys(one.draws for one in plain):
         names = [shlex.quote(_typed(one.producer)) for one in plain if one.draws == draws]
         more = "" if draws == 1 else f" --draws {draws}"
         commands.append(
             f"edsim score {' '.join(names)} --cohort C --launches {shlex.quote(sheet.launches)}"
-            f"{more} --out DIR"
+            f"{more}{_populations(material.sheets)} --out DIR"
         )
     for one in material.sheets:
         if one not in plain:
@@ -137,8 +139,38 @@ def _commands(material: Material) -> list[str]:
         for number, name in enumerate(asked, start=1)
     ]
     if asked:
-        commands.append("edsim score *.predictions.parquet --cohort C --out DIR/open-loop")
+        commands.append(
+            f"edsim score *.predictions.parquet --cohort C{_populations(material.open_loop)} "
+            "--out DIR/open-loop"
+        )
+    commands += [
+        _census_command(census, number) for number, census in enumerate(material.censuses, start=1)
+    ]
     return [*commands, "edsim report DIR"]
+
+
+def _cohort_command(sheet: ScoreSheet) -> str:
+    """How the cohort is built; a sheet knows its source, and not the options it was built with."""
+    source = _typed(str(sheet.cohort.get("source", "SOURCE")))
+    return f"edsim cohort build {shlex.quote(source)} --out C"
+
+
+def _populations(sheets: Sequence[ScoreSheet]) -> str:
+    """The groups of launches that were asked for, as one asks for them."""
+    names = dict.fromkeys(
+        row.population for one in sheets for row in one.rows if row.population != "all"
+    )
+    asked = ",".join(name.replace(" ", "-") for name in names)
+    return f" --populations {shlex.quote(_typed(asked))}" if asked else ""
+
+
+def _census_command(census: Census, number: int) -> str:
+    names = " ".join(shlex.quote(_typed(one.producer)) for one in census.producers)
+    beds = "" if census.beds is None else f" --beds {census.beds}"
+    return (
+        f"edsim census {names} --cohort C --from {_typed(census.begin)} --to {_typed(census.end)} "
+        f"--draws {census.draws}{beds} --seed {census.seed} --json DIR/{number}.census.json"
+    )
 
 
 def _typed(producer: str) -> str:
