@@ -45,16 +45,27 @@ def reliability(entries: Sequence[Entry]) -> Figure:
         chart_of("rows")
         .transform_filter(f"datum.horizon == {HORIZON}")
         .encode(
-            x=alt.X("said:Q", scale=unit, title="said", axis=alt.Axis(format="%", grid=False)),
+            x=alt.X(
+                "said:Q",
+                scale=unit,
+                title="foretold share",
+                axis=alt.Axis(format="%", grid=False, tickCount=5, labelFlush=True),
+            ),
             opacity=standing_out(),
             detail="producer:N",
         )
     )
-    y = alt.Y("true:Q", scale=unit, title="came true", axis=alt.Axis(format="%"))
+    y = alt.Y("true:Q", scale=unit, title="share that came true", axis=alt.Axis(format="%"))
     bars = base.mark_rule(strokeWidth=1.2).encode(y="low:Q", y2="high:Q", color=look["color"])
     lines = base.mark_line(strokeWidth=2).encode(y=y, color=look["color"])
     points = base.mark_point(size=50, filled=True).encode(
-        y=y, **look, tooltip=["producer:N", "said:Q", "true:Q"]
+        y=y,
+        **look,
+        tooltip=[
+            alt.Tooltip("producer:N"),
+            alt.Tooltip("said:Q", title="foretold", format=".0%"),
+            alt.Tooltip("true:Q", title="came true", format=".1%"),
+        ],
     )
     diagonal = (
         chart_of("diagonal")
@@ -134,7 +145,13 @@ def pit(entries: Sequence[Entry]) -> Figure:
     bars = base.mark_rule(strokeWidth=1.2).encode(y="low:Q", y2="high:Q", color=look["color"])
     lines = base.mark_line(strokeWidth=2).encode(y=y, color=look["color"])
     points = base.mark_point(size=50, filled=True).encode(
-        y=y, **look, tooltip=["producer:N", "at:Q", alt.Tooltip("value:Q", format=".2f")]
+        y=y,
+        **look,
+        tooltip=[
+            alt.Tooltip("producer:N"),
+            alt.Tooltip("at:Q", title="rank of the truth", format=".2f"),
+            alt.Tooltip("value:Q", title="density", format=".2f"),
+        ],
     )
     chart = alt.layer(mark_line(y=alt.YDatum(1)), bars, lines, points)
     spec = finished(chart.properties(width="container", height=320), "PIT density", rows=rows)

@@ -12,6 +12,7 @@ from edsim.report.charts.figure import (
     chart_of,
     finished,
     left_out_says,
+    log_axis,
     mark_line,
     standing_out,
     within_points,
@@ -51,6 +52,7 @@ def durations(entries: Sequence[Entry]) -> Figure:
     ]
     if not rows:
         return replace(said, missing="No rollout ended, or durations were not scored.")
+    ends = [1.0, *(float(str(row[end])) for row in rows for end in ("low", "high"))]
     order = [entry.label for entry in entries]
     scale = alt.Scale(type="log", nice=False, padding=16)
     base = chart_of("rows").encode(
@@ -62,8 +64,8 @@ def durations(entries: Sequence[Entry]) -> Figure:
     x = alt.X(
         "value:Q",
         scale=scale,
-        title="generated over observed (log scale)",
-        axis=alt.Axis(format="~g", values=[0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.4, 2, 3, 5, 10]),
+        title="generated / observed (log scale)",
+        axis=log_axis(ends),
     )
     bars = base.mark_rule(strokeWidth=2).encode(
         x=alt.X("low:Q", scale=scale), x2="high:Q", color=look["color"]
@@ -76,7 +78,11 @@ def durations(entries: Sequence[Entry]) -> Figure:
             alt.value(variable("card")),
             look["color"],
         ),
-        tooltip=["producer:N", "which:N", alt.Tooltip("value:Q", format=".3~g")],
+        tooltip=[
+            alt.Tooltip("producer:N"),
+            alt.Tooltip("which:N", title="launches"),
+            alt.Tooltip("value:Q", title="generated / observed", format=".3~g"),
+        ],
     )
     right = alt.XDatum(1, scale=scale)
     chart = alt.layer(mark_line(x=right), bars, points)
@@ -110,7 +116,12 @@ def occupancy(entries: Sequence[Entry]) -> Figure:
     look = by_family(entries)
     base = chart_of("rows").encode(x=x, y=y, opacity=standing_out(), detail="producer:N")
     points = base.mark_point(size=50, filled=True).encode(
-        **look, tooltip=["producer:N", "at:Q", alt.Tooltip("value:Q", format=".1f")]
+        **look,
+        tooltip=[
+            alt.Tooltip("producer:N"),
+            alt.Tooltip("at:Q", title="hours after the launch"),
+            alt.Tooltip("value:Q", title="still present, %", format=".1f"),
+        ],
     )
     chart = alt.layer(observed, base.mark_line(strokeWidth=2).encode(color=look["color"]), points)
     spec = finished(
@@ -146,7 +157,13 @@ def occupancy_errors(entries: Sequence[Entry]) -> Figure:
         y=alt.Y("low:Q", title="error, percentage points"), y2="high:Q", color=look["color"]
     )
     points = base.mark_point(size=55, filled=True).encode(
-        y="value:Q", **look, tooltip=["producer:N", "at:O", alt.Tooltip("value:Q", format="+.1f")]
+        y="value:Q",
+        **look,
+        tooltip=[
+            alt.Tooltip("producer:N"),
+            alt.Tooltip("at:O", title="hours after the launch"),
+            alt.Tooltip("value:Q", title="points off", format="+.1f"),
+        ],
     )
     chart = alt.layer(mark_line(y=alt.YDatum(0)), bars, points)
     spec = finished(

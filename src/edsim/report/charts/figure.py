@@ -29,23 +29,23 @@ class Figure:
     """Parameters the reader may set, with (value, label) of each choice."""
 
 
-def by_family(entries: Sequence[Entry]) -> dict[str, Any]:
-    """Colour and shape of the producers' families, as encodings of a chart."""
+def by_family(entries: Sequence[Entry], *, legend: bool = True) -> dict[str, Any]:
+    """Colour and shape of the producers' families, as encodings; no legend beside names."""
     import altair as alt
 
     families = {entry.family: entry for entry in entries}
     domain = list(families)
-    legend = alt.Legend(title=None)
+    key = alt.Legend(title=None) if legend else None
     return {
         "color": alt.Color(
             "family:N",
             scale=alt.Scale(domain=domain, range=[one.colour for one in families.values()]),
-            legend=legend,
+            legend=key,
         ),
         "shape": alt.Shape(
             "family:N",
             scale=alt.Scale(domain=domain, range=[one.shape for one in families.values()]),
-            legend=legend,
+            legend=key,
         ),
     }
 

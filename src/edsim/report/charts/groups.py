@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from edsim.report.charts.figure import Figure, by_family, chart_of, finished, standing_out
-from edsim.report.criteria import CRITERIA, figure, shown_interval
+from edsim.report.charts.figure import (
+    Figure,
+    by_family,
+    chart_of,
+    finished,
+    standing_out,
+)
+from edsim.report.criteria import CRITERIA, Criterion, figure, shown_interval
 from edsim.report.entries import Entry
+from edsim.report.theme import variable
 
 MEASURE = "measure"
 """The parameter that chooses what is shown of the groups."""
@@ -57,17 +64,39 @@ def _figure(
         )
     )
     x = alt.X(
-        "value:Q", title=None, scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(format="~g")
+        "value:Q",
+        title=None,
+        scale=alt.Scale(zero=False, nice=True),
+        axis=alt.Axis(format="~g", tickCount=6, labelOverlap=True),
     )
     bars = base.mark_rule(strokeWidth=1.5).encode(
         x=alt.X("low:Q"), x2="high:Q", color=look["color"]
     )
     points = base.mark_point(size=46, filled=True).encode(
-        x=x, **look, tooltip=["producer:N", "group:N", "shown:N", "launches:Q"]
+        x=x,
+        **look,
+        tooltip=[
+            alt.Tooltip("producer:N"),
+            alt.Tooltip("group:N"),
+            alt.Tooltip("shown:N", title="value"),
+            alt.Tooltip("launches:Q", format=","),
+        ],
     )
-    chart = alt.layer(bars, points).add_params(alt.param(name=MEASURE, value=chosen))
+    right = (
+        alt.Chart(alt.Data(values=[{"at": 1}]))
+        .transform_filter(f"{MEASURE} == 'duration_ratio'")
+        .mark_rule(strokeDash=[4, 3], color=variable("soft"), strokeWidth=1, aria=False)
+        .encode(x="at:Q")
+    )
     step = max(7, min(12, 60 // len(ranked)))
     height = len(largest) * (step * len(ranked) + 14)
+    said = (
+        alt.Chart(alt.Data(values=[{"of": one.metric, "title": _title(one)} for one in measures]))
+        .transform_filter(f"datum.of == {MEASURE}")
+        .mark_text(align="right", dy=32, color=variable("soft"), fontSize=12, aria=False)
+        .encode(text="title:N", x=alt.XValue("width"), y=alt.YValue(height))
+    )
+    chart = alt.layer(right, bars, points, said).add_params(alt.param(name=MEASURE, value=chosen))
     spec = finished(chart.properties(width="container", height=height), title, rows=rows)
     return Figure(
         name=f"by-{population.replace(' ', '-')}",
@@ -76,6 +105,19 @@ def _figure(
         spec=spec,
         choices={MEASURE: [(one.metric, one.title) for one in measures]},
     )
+
+
+def _title(criterion: Criterion) -> str:
+    """What is drawn, with its unit."""
+    unit = {
+        "share": "share",
+        "divergence": "nats",
+        "ratio": "generated / observed, 1 is right",
+        "pp": "percentage points off",
+        "minutes": "minutes",
+        "auc": "area under the curve, .5 is right",
+    }[criterion.form]
+    return f"{criterion.title.lower()}, {unit}"
 
 
 def _says(

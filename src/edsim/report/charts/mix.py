@@ -51,7 +51,11 @@ def event_mix(entries: Sequence[Entry]) -> Figure:
             alt.value(variable("series-2")),
             alt.value(variable("series-1")),
         ),
-        tooltip=["event:N", "generated:Q", "observed:Q"],
+        tooltip=[
+            alt.Tooltip("event:N"),
+            alt.Tooltip("generated:Q", format=".2%"),
+            alt.Tooltip("observed:Q", format=".2%"),
+        ],
     )
     ticks = base.mark_tick(thickness=3, color=variable("ink"), height={"band": 0.9}).encode(
         x=alt.X("observed:Q")

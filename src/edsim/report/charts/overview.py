@@ -111,7 +111,8 @@ def _scatter(
 
     base = chart_of("rows").encode(opacity=standing_out())
     drawn = {row["producer"] for row in rows}
-    look = by_family([entry for entry in entries if entry.label in drawn])
+    named = len(rows) <= 12
+    look = by_family([entry for entry in entries if entry.label in drawn], legend=not named)
     _place_names(rows)
     ends = [row[name] for row in rows for name in ("y_low", "y_high")]
     right = [1.0] if metric == "duration_ratio" else []
@@ -128,7 +129,14 @@ def _scatter(
         x=x, y=alt.Y("y_low:Q"), y2="y_high:Q", color=look["color"]
     )
     points = base.mark_point(size=110, filled=True, opacity=1).encode(
-        x=x, y=y, **look, tooltip=[alt.Tooltip("producer:N"), "x:Q", "y:Q"]
+        x=x,
+        y=y,
+        **look,
+        tooltip=[
+            alt.Tooltip("producer:N"),
+            alt.Tooltip("x:Q", title=x["title"], format=".1%"),
+            alt.Tooltip("y:Q", title=_UP[metric].partition(":")[0], format=".3~g"),
+        ],
     )
     names = base.mark_text(
         align=alt.expr("datum._side"),
@@ -137,7 +145,7 @@ def _scatter(
         limit=170,
     ).encode(x=x, y=y, text="producer:N", color=look["color"])
     marks = [mark_line(y=alt.YDatum(at)) for at in right]
-    chart = alt.layer(*marks, across, up, points, *([names] if len(rows) <= 12 else []))
+    chart = alt.layer(*marks, across, up, points, *([names] if named else []))
     return chart.properties(width="container", height=330)
 
 

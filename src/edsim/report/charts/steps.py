@@ -99,7 +99,7 @@ def _curves(entries: Sequence[Entry], y: Any) -> Any:
     base = chart_of("rows").encode(
         x=alt.X(
             "at:Q",
-            title="step after the launch (log scale)",
+            title="step after launch (log scale)",
             scale=alt.Scale(type="log", nice=False, padding=6),
             axis=alt.Axis(values=[1, 2, 3, 5, 10, 20, 30, 50], format="d", grid=False),
         ),
@@ -108,7 +108,12 @@ def _curves(entries: Sequence[Entry], y: Any) -> Any:
         detail="producer:N",
     )
     points = base.mark_point(size=42, filled=True).encode(
-        **look, tooltip=["producer:N", "at:Q", alt.Tooltip("value:Q", format=".3~g")]
+        **look,
+        tooltip=[
+            alt.Tooltip("producer:N"),
+            alt.Tooltip("at:Q", title="step"),
+            alt.Tooltip("value:Q", title=y["title"], format=".3~g"),
+        ],
     )
     return alt.layer(base.mark_line(strokeWidth=2).encode(color=look["color"]), points)
 
