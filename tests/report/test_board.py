@@ -109,7 +109,7 @@ def test_without_accuracies_the_finding_says_who_leads_in_what() -> None:
 def test_one_producer_or_only_the_oracle_still_has_a_finding() -> None:
     assert say(sheet("a", jsd=0.02, termination=0.5, duration=0.5)) == (
         "a: 50.0 % of its visits end; its event mix is .020 nats from the record, 2 times the "
-        "order-3 model's distance; its visits last 50 % shorter than true ones."
+        "order-3 model's distance; its visits are 50 % shorter than true ones."
     )
     assert "Only the oracle" in say(sheet("oracle", privileged=True))
 

@@ -144,6 +144,7 @@ def test_the_board_is_sorted_by_any_criterion_and_says_what_moved(desktop: Seen)
     assert order(desktop)[0] == "gru@1"
     said = page.locator("#moved").text_content()
     assert said.startswith("First by duration: gru@1, 6th by event mix.")
+    assert "It shares first place with 2 others." in said
     assert page.locator("th[data-metric=duration_ratio]").get_attribute("aria-sort") == "ascending"
     page.locator("th[data-metric=duration_ratio] button").click()  # the same again turns it round
     assert page.locator("th[data-metric=duration_ratio]").get_attribute("aria-sort") == "descending"

@@ -164,7 +164,7 @@ def in_numbers(entry: Entry) -> str:
             + ("" if times is None else f", {times:.2g} times the order-3 model's distance")
         )
     if ratio is not None and ratio.value is not None:
-        parts.append(f"its visits last {length(ratio.value)}")
+        parts.append(f"its visits are {length(ratio.value)}")
     return f"{'; '.join(parts)}." if parts else ""
 
 

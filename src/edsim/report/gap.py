@@ -45,7 +45,7 @@ class Gap:
         if self.metric == "jsd":
             return f"are {_times(self.times)} further from the record"
         far, near = (length(_value(one, self.metric)) for one in (self.far, self.near))
-        return f"last {far}, and those of {self.near.label} {near.removesuffix(' than true ones')}"
+        return f"are {far}, and those of {self.near.label} {near.removesuffix(' than true ones')}"
 
 
 def simulation_gap(entries: Sequence[Entry]) -> Gap | None:

@@ -28,13 +28,15 @@
   const words = (before, metric, ranked) => {
     const first = ranked.find((body) => rank(metric, body) === 1);
     if (!first) return "";
+    const others = ranked.filter((body) => rank(metric, body) === 1).length - 1;
+    const shared = others ? ` It shares first place with ${others} other${others > 1 ? "s" : ""}.` : "";
     const name = DATA.labels[first.dataset.number];
-    if (!before || before === metric) return `First by ${DATA.titles[metric].toLowerCase()}: ${name}.`;
+    if (!before || before === metric) return `First by ${DATA.titles[metric].toLowerCase()}: ${name}.${shared}`;
     const both = ranked.filter((body) => rank(before, body) !== Infinity);
     const change = both.filter((body) => rank(before, body) !== rank(metric, body)).length;
     const was = rank(before, first);
     const from = was === Infinity ? "without a rank" : was === 1 ? "first too" : ordinal(was);
-    return `First by ${DATA.titles[metric].toLowerCase()}: ${name}, ${from} by ${DATA.titles[before].toLowerCase()}. `
+    return `First by ${DATA.titles[metric].toLowerCase()}: ${name}, ${from} by ${DATA.titles[before].toLowerCase()}.${shared} `
       + `${change} of ${both.length} change their rank.`;
   };
 
