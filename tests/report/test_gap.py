@@ -24,7 +24,7 @@ def test_a_clock_that_is_five_times_too_fast_is_a_gap_although_the_events_are_ri
     assert (found.metric, found.far.label) == ("duration_ratio", "hasty")
     assert found.sentence == (
         "timely and hasty guess the next event almost equally often (55 % and 55 %), yet the "
-        "visits that hasty generates last 80 % shorter than true ones, and those of timely 3 % "
+        "visits that hasty generates are 80 % shorter than true ones, and those of timely 3 % "
         "longer."
     )
 
