@@ -5,7 +5,7 @@ from __future__ import annotations
 from edsim.studies.paper.book import Book
 from edsim.studies.paper.cells import plain
 from edsim.studies.paper.entry import Entry
-from edsim.studies.paper.facts import launch_counts
+from edsim.studies.paper.facts import launch_counts, split_shares, stays_before_eligibility
 from edsim.tables.paper import Panel
 
 LABEL = "sec:data"
@@ -13,18 +13,18 @@ LABEL = "sec:data"
 
 def panels(book: Book) -> list[Panel]:
     main = book.cohort("main").manifest
-    parts = main.split["parts"]
-    n_launches, _, n_stays = launch_counts(book)
+    test = launch_counts(book)
     cells = [
         plain(LABEL, "MIMIC", "Stays", main.n_stays),
         plain(LABEL, "MIMIC", "Patients", main.n_subjects),
         plain(LABEL, "MIMIC", "Events in millions", (main.n_events + main.n_stays) / 1e6),
-        plain(LABEL, "MIMIC", "Test stays", n_stays),
-        plain(LABEL, "MIMIC", "Test prefixes", n_launches),
+        plain(LABEL, "MIMIC", "Test stays", test.stays, test.note),
+        plain(LABEL, "MIMIC", "Test prefixes", test.launches, test.note),
     ]
     names = {"Train": "train", "Validation": "val", "Test": "test"}
+    shares, why = split_shares(book)
     split = [
-        plain(LABEL, "Split", column, 100 * parts[part]["subjects"] / main.n_subjects)
+        plain(LABEL, "Split", column, shares[part], why if shares[part] is None else "")
         for column, part in names.items()
     ]
     return [
@@ -40,10 +40,10 @@ def _external(book: Book) -> Panel:
     if found is None:
         return Panel(title=title, missing=why)
     manifest = found.manifest
-    first = manifest.attrition[0].n_stays if manifest.attrition else None
+    first, unsaid = stays_before_eligibility(found)
     cells = (
         plain(LABEL, "MC-MED", "Stays kept", manifest.n_stays),
-        plain(LABEL, "MC-MED", "Stays before eligibility", first),
+        plain(LABEL, "MC-MED", "Stays before eligibility", first, unsaid),
         plain(LABEL, "MC-MED", "Patients", manifest.n_subjects),
     )
     return Panel(title=title, cells=cells)

@@ -69,11 +69,11 @@ def _alike(row: str) -> str:
 def _only_end(book: Book) -> list[PaperCell]:
     run = book.run(REFERENCE, cohort="external")
     behind, why = discharged_before(book, run)
-    masked, _ = only_end_allowed(book, run)
+    masked, unsaid = only_end_allowed(book, run)
     said = "Launches already discharged"
     return [
         plain(TEXT, said, "Number", behind, why),
-        plain("", "Launches at which the process mask allows END alone", "Number", masked, why),
+        plain("", "Launches at which the process mask allows END alone", "Number", masked, unsaid),
     ]
 
 

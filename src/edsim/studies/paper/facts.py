@@ -1,6 +1,7 @@
 """What tables say of cohorts and models that is no score: counts of launches, coverage, sizes.
 
-Each answers with the number, or with nothing and the reason in words.
+Each answers with the number, or with nothing and the reason in words. Of restricted data nothing
+is counted that so few subjects have, or have not, that they could be known.
 """
 
 from __future__ import annotations
@@ -10,10 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from edsim.errors import BadCohortError, BadInputError
+from edsim.lab.cohort import Cohort
+from edsim.lab.few_people import few_people
 from edsim.lab.producers import checkpoint_path, coverage_of, is_trained
+from edsim.lab.scores import subjects_of
+from edsim.metrics.score_rows import SMALL
 from edsim.metrics.termination import holds_any
+from edsim.privacy import hidden_parts, small
 from edsim.studies.paper.book import Book
 from edsim.studies.runs import Role, Run
 from edsim.tables.facts import VocabularyFacts
@@ -55,19 +62,79 @@ def figure(covered: dict[int, Covered], order: int, name: str) -> float | None:
     return None if line is None else float(getattr(line, name))
 
 
-def launch_counts(book: Book) -> tuple[int, int, int]:
+@dataclass(frozen=True, slots=True)
+class LaunchCounts:
+    """Of the test split; None where it may not be said."""
+
+    launches: int | None
+    triage: int | None
+    """Launches that end at triage, one a stay."""
+    stays: int | None
+    note: str = ""
+    """Why one of them is None."""
+
+
+def launch_counts(book: Book) -> LaunchCounts:
     """Launches of the test split, those that end at triage, and test stays."""
     cohort = book.cohort("main")
+    if few_people(cohort):
+        return LaunchCounts(None, None, None, SMALL)
+    launches = np.asarray(cohort.launches("all"))
     n_stays = int(cohort.manifest.split["parts"]["test"]["stays"])
-    n_triage = int(cohort.manifest.launches.get("triage", {}).get("n") or 0)
-    return len(cohort.launches("all")), n_triage, n_stays
+    said = cohort.manifest.launches.get("triage", {})
+    if not said.get("n"):
+        return LaunchCounts(len(launches), 0, n_stays)
+    tested = np.unique(launches[:, 0])
+    at_triage = np.isin(tested, np.asarray(cohort.launches("triage"))[:, 0])
+    n_triage, why = book.tried(lambda: _number_of(cohort, tested, at_triage))
+    return LaunchCounts(len(launches), n_triage, n_stays, why)
+
+
+def split_shares(book: Book) -> tuple[dict[str, float | None], str]:
+    """Percent of the subjects in each part of the main cohort's split."""
+    manifest = book.cohort("main").manifest
+    parts = manifest.split["parts"]
+    hidden = hidden_parts(parts, restricted=manifest.restricted)
+    shares = {
+        part: None if part in hidden else 100 * counts["subjects"] / manifest.n_subjects
+        for part, counts in parts.items()
+    }
+    return shares, SMALL if hidden else ""
+
+
+def stays_before_eligibility(cohort: Cohort) -> tuple[int | None, str]:
+    """Stays of the first step of a cohort's attrition; None where few of them were left out."""
+    manifest = cohort.manifest
+    if not manifest.attrition:
+        return None, "the cohort does not say whom it left out"
+    first = manifest.attrition[0]
+    lost = (first.n_stays - manifest.n_stays, first.n_subjects - manifest.n_subjects)
+    if manifest.restricted and any(small(n) for n in lost):
+        return None, SMALL
+    return first.n_stays, ""
 
 
 def share_longer_than(book: Book, n_events: int, cohort: Role) -> tuple[float | None, str]:
     """Share of a cohort's visits that have more events, END not counted."""
-    return book.tried(
-        lambda: float((book.cohort(cohort).stays()["n_events"].to_numpy() > n_events).mean())
-    )
+
+    def counted() -> float:
+        found = book.cohort(cohort)
+        longer = found.stays()["n_events"].to_numpy() > n_events
+        return _number_of(found, np.arange(len(longer)), longer) / len(longer)
+
+    return book.tried(counted)
+
+
+def _number_of(cohort: Cohort, stays: NDArray[np.integer], has: NDArray[np.bool_]) -> int:
+    """How many rows have something; refused where so few subjects have it, or have it not.
+
+    `stays` are the stays of the rows.
+    """
+    if cohort.manifest.restricted:
+        subjects = subjects_of(cohort)[stays]
+        if any(small(len(np.unique(subjects[side]))) for side in (has, ~has)):
+            raise BadCohortError(SMALL)
+    return int(has.sum())
 
 
 def cap_of(book: Book, role: Role) -> tuple[float | None, str]:
@@ -81,10 +148,11 @@ def discharged_before(book: Book, run: Run) -> tuple[int | None, str]:
     def counted() -> int:
         cohort = book.cohort(run.cohort)
         name = cohort.vocabulary_name(run.vocabulary)
-        prefixes = cohort.visits(name).prefixes(np.asarray(cohort.launches(run.launches)))
+        launches = np.asarray(cohort.launches(run.launches))
+        prefixes = cohort.visits(name).prefixes(launches)
         discharges = cohort.vocabulary(name).discharges
         seen = Suffixes(prefixes.tokens, prefixes.minutes, prefixes.offsets)
-        return int(holds_any(seen, discharges).sum())
+        return _number_of(cohort, launches[:, 0], holds_any(seen, discharges))
 
     return book.tried(counted)
 
@@ -105,12 +173,13 @@ def only_end_allowed(book: Book, run: Run) -> tuple[int | None, str]:
         cohort = book.cohort(run.cohort)
         name = cohort.vocabulary_name(run.vocabulary)
         facts = VocabularyFacts.open(cohort.encoded(name))
-        prefixes = cohort.visits(name).prefixes(np.asarray(cohort.launches(run.launches)))
+        launches = np.asarray(cohort.launches(run.launches))
+        prefixes = cohort.visits(name).prefixes(launches)
         seen = np.asarray(facts.transitions) > 0
         seen[:, END] = False
         last = prefixes.tokens[prefixes.offsets[1:] - 1]
         goes_on = np.asarray(seen.any(axis=1))
-        return int((~goes_on[last]).sum())
+        return _number_of(cohort, launches[:, 0], ~goes_on[last])
 
     return book.tried(counted)
 

@@ -84,13 +84,20 @@ def _ending(book: Book, runs: Sequence[Run], groups: Sequence[str] = AT_TRIAGE) 
 
 
 def _counts(book: Book) -> list[PaperCell]:
-    n, n_triage, n_stays = launch_counts(book)
+    found = launch_counts(book)
+    n, n_triage, n_stays = found.launches, found.triage, found.stays
+    other = None if n is None or n_triage is None else n - n_triage
+    with_acuity = None if n_triage is None or not n_stays else 100 * n_triage / n_stays
+    numbers = {
+        ("Triage launches", "Number"): n_triage,
+        ("Test stays with acuity", "Share"): with_acuity,
+        ("Launches", "Number"): n,
+        ("Non-triage launches", "Number"): other,
+        ("Non-triage launches", "Share"): None if other is None or not n else 100 * other / n,
+    }
     return [
-        plain(TEXT, "Triage launches", "Number", n_triage),
-        plain(TEXT, "Test stays with acuity", "Share", 100 * n_triage / n_stays),
-        plain(TEXT, "Launches", "Number", n),
-        plain(TEXT, "Non-triage launches", "Number", n - n_triage),
-        plain(TEXT, "Non-triage launches", "Share", 100 * (n - n_triage) / n),
+        plain(TEXT, row, column, value, found.note if value is None else "")
+        for (row, column), value in numbers.items()
     ]
 
 
