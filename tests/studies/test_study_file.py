@@ -112,12 +112,23 @@ def test_what_is_trained_is_trained_for_every_seed_and_clocks_are_lines(tmp_path
         (['models = ["oracle"]', 'rules = ["greedy"]'], "no decoding rule can be applied to it"),
         (['models = ["markov", "markov"]'], "two lines of the results would be called 'markov'"),
         (['models = ["markov"]', 'comparisons = [["markov", "markow"]]'], "Did you mean 'markov'?"),
+        (['models = [{name = "markov", label = "x y"}, {name = "marginal", label = "x-y"}]'], "the lines 'x y' and 'x-y' of the results would both be written to x-y.scores.json"),
+        (['models = [{name = "markov", label = "A b"}, {name = "marginal", label = "a B"}]'], "would both be written to a-B.scores.json"),
+        (['models = ["ngram:3", {name = "markov", label = "ngram-3"}]'], "the lines 'ngram:3' and 'ngram-3'"),
+        (['models = ["gru", {name = "markov", label = "gru-1"}]', "seeds = [1, 2]"], "the lines 'gru' and 'gru-1' of the results would both be written to gru-1.scores.json"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_refused_where_it_stands(
     lines: list[str], said: str, tmp_path: Path
 ) -> None:
     assert said in refused(tmp_path, *lines)
+
+
+def test_lines_that_only_begin_alike_are_written_apart(tmp_path: Path) -> None:
+    models = (
+        'models = ["gru", {name = "markov", label = "gru-3"}, {name = "marginal", label = "gru-"}]'
+    )
+    assert len(planned(tmp_path, models, "seeds = [1, 2]").arms) == 3
 
 
 def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from edsim.lab.scores import ScoreSettings
 from edsim.studies.runs import Run
 from edsim.studies.study import OWN, Arm, Entry, Study
 from edsim.studies.study_file import near
+from edsim.studies.study_folder import sheet_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,22 @@ def plan_of(study: Study) -> Plan:
             f"two lines of the results would be called '{twice[0]}'. Name the model once, or give "
             "one of them a `label`."
         )
+    _check_files(arms)
     return Plan(study, arms, scoring, _pairs(study, arms))
+
+
+def _check_files(arms: tuple[Arm, ...]) -> None:
+    """Every sheet has a file of its own, on disks too that know no capitals."""
+    owners: dict[str, Arm] = {}
+    for arm in arms:
+        for number in range(len(arm.producers)):
+            name = sheet_name(arm, number)
+            owner = owners.setdefault(name.casefold(), arm)
+            if owner is not arm:
+                raise BadInputError(
+                    f"the lines '{owner.name}' and '{arm.name}' of the results would both be "
+                    f"written to {name}. Give one of them another `label`."
+                )
 
 
 def check_beside(plan: Plan, cohort: Cohort) -> None:
