@@ -12,7 +12,14 @@ from edsim.errors import BadInputError
 from edsim.lab.cohort import Cohort
 from edsim.lab.foreign import entry_point_names
 from edsim.lab.oracle import PRODUCER as ORACLE
-from edsim.lab.producers import fitted_asked, fitted_path, is_count_model, parts_of_blend
+from edsim.lab.producers import (
+    fitted_asked,
+    fitted_path,
+    is_count_model,
+    not_to_be_blended,
+    parts_of_blend,
+    read_blend,
+)
 from edsim.lab.spoiled import is_spoiled, unspoiled
 from edsim.lab.store import Asked
 from edsim.lab.training import planned, recipe_and_seed, run_asked, trained
@@ -97,8 +104,7 @@ def traits_of(producer: str) -> Traits:
     if producer == ORACLE:
         return Traits(takes_rules=False)
     if producer.startswith("blend:"):
-        parts = [traits_of(part) for part in parts_of_blend(producer)]
-        return Traits(clocks=parts[0].clocks, needs_seeds=any(one.needs_seeds for one in parts))
+        return _traits_of_blend(producer)
     if is_spoiled(producer):
         return replace(traits_of(unspoiled(producer)), is_network=False)
     if is_count_model(producer):
@@ -119,6 +125,15 @@ def traits_of(producer: str) -> Traits:
             f"{', '.join(known_names())}; or a simulator of your own, as file.py:object."
         )
     return Traits()
+
+
+def _traits_of_blend(producer: str) -> Traits:
+    _, *names = read_blend(producer)
+    parts = [traits_of(name) for name in names]
+    for name, part in zip(names, parts, strict=True):
+        if not part.takes_rules:
+            raise not_to_be_blended(name)
+    return Traits(clocks=parts[0].clocks, needs_seeds=any(one.needs_seeds for one in parts))
 
 
 def is_recipe(producer: str) -> bool:

@@ -207,6 +207,31 @@ def parts_of_blend(name: str) -> list[str]:
     return name.split(":", 2)[-1].split("+")
 
 
+def read_blend(name: str) -> tuple[float, str, str]:
+    """The weight of a blend's second producer, and both producers.
+
+    >>> read_blend("blend:0.25:markov+ngram:3")
+    (0.25, 'markov', 'ngram:3')
+    """
+    weight, _, pair = name.removeprefix("blend:").partition(":")
+    parts = pair.split("+")
+    try:
+        share = float(weight)
+    except ValueError:
+        share = -1.0
+    if len(parts) != 2 or not all(parts) or not 0 <= share <= 1:
+        raise BadInputError(
+            f"'{name}' is no blend: write blend:W:A+B, where W from 0 to 1 is the weight of B, as "
+            "in blend:0.25:markov+ngram:3."
+        )
+    return share, parts[0], parts[1]
+
+
+def not_to_be_blended(part: str) -> BadInputError:
+    """The refusal of a process in a blend."""
+    return BadInputError(f"'{part}' runs by itself and proposes nothing to be blended.")
+
+
 def is_count_model(name: str) -> bool:
     """Whether the name is that of a count model."""
     from edsim.models.count_models import COUNT_MODELS
@@ -258,26 +283,14 @@ def fitted_asked(name: str, cohort: Cohort, vocabulary: str) -> Asked:
 def _blend(producer: Producer, cohort: Cohort, progress: Progress) -> Any:
     from edsim.models.blend import Blend
 
-    name = producer.name
-    _, _, rest = name.partition(":")
-    weight, colon, pair = rest.partition(":")
-    first, plus, second = pair.partition("+")
-    try:
-        share = float(weight)
-    except ValueError:
-        share = -1.0
-    if not (colon and plus and first and second and 0 <= share <= 1):
-        raise BadInputError(
-            f"'{name}' is no blend: write blend:W:A+B, where W from 0 to 1 is the weight of B, as "
-            "in blend:0.25:markov+ngram:3."
-        )
+    share, first, second = read_blend(producer.name)
     parts = [
         _made(producer.part(first, clock=producer.clock), cohort, progress),
         _made(producer.part(second), cohort, progress),
     ]
     for part, made in zip((first, second), parts, strict=True):
         if kind_of(made) != "simulator":
-            raise BadInputError(f"'{part}' runs by itself and proposes nothing to be blended.")
+            raise not_to_be_blended(part)
     first_made, second_made = parts
     return Blend(first_made, second_made, share)
 
