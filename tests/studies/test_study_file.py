@@ -112,6 +112,8 @@ def test_what_is_trained_is_trained_for_every_seed_and_clocks_are_lines(tmp_path
         (['models = ["oracle"]', 'rules = ["greedy"]'], "no decoding rule can be applied to it"),
         (['models = ["markov", "markov"]'], "two lines of the results would be called 'markov'"),
         (['models = ["markov"]', 'comparisons = [["markov", "markow"]]'], "Did you mean 'markov'?"),
+        (['models = ["gru"]', "seeds = [3, 1, 3]"], "`seeds` names 3 twice: a seed is one model"),
+        (['models = [{name = "gru", seeds = [2, 2]}]'], "`seeds` of model 'gru' names 2 twice"),
         (['models = ["blend:2:gru+ngram:3"]'], "'blend:2:gru+ngram:3' is no blend: write blend:W:A+B"),
         (['models = ["blend:nan:gru+ngram:3"]'], "is no blend"),
         (['models = ["blend:0.5:gru"]'], "is no blend"),

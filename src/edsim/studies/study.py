@@ -83,15 +83,24 @@ class Study:
         for name in ("models", "seeds", "rules", "clocks"):
             if not getattr(self, name):
                 raise BadInputError(f"`{name}` names none: at least one is needed.")
+        _refuse_twice(self.seeds, "`seeds`")
         for entry in self.models:
             for name in ("seeds", "rules", "clocks"):
                 if getattr(entry, name) == ():
                     raise BadInputError(f"`{name}` of model '{entry.name}' names none.")
+            _refuse_twice(entry.seeds or (), f"`seeds` of model '{entry.name}'")
         for pair in self.comparisons:
             if len(pair) != 2:
                 raise BadInputError(
                     f'`comparisons` holds pairs, as [["A", "B"]]; one of them has {len(pair)}.'
                 )
+
+
+def _refuse_twice(seeds: tuple[int, ...], where: str) -> None:
+    """One model that is counted twice would make a spread over seeds too small."""
+    twice = next((seed for k, seed in enumerate(seeds) if seed in seeds[:k]), None)
+    if twice is not None:
+        raise BadInputError(f"{where} names {twice} twice: a seed is one model, and counts once.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
