@@ -252,6 +252,32 @@ def test_a_folder_of_another_study_is_refused(study: Callable[..., StudyFile]) -
         run(other, out=other.path.parent / "letters")
 
 
+def test_a_study_of_the_same_file_name_elsewhere_is_another_study(
+    study: Callable[..., StudyFile],
+) -> None:
+    first = study()
+    run(first)
+    before = contents(first.results)
+    (first.path.parent / "b").mkdir()
+    other = study(STUDY.replace('"C"', '"../C"'), "b/small.toml")
+    with pytest.raises(OutputError, match=r"holds the results of another study, \.\./small\.toml"):
+        run(other, out=first.results)
+    assert contents(first.results) == before
+
+
+def test_a_folder_that_was_moved_with_its_study_is_recognised(
+    study: Callable[..., StudyFile], tmp_path: Path
+) -> None:
+    first = study()
+    run(first)
+    (tmp_path / "there").mkdir()
+    for name in ("C", "small.toml", "small"):
+        shutil.move(tmp_path / name, tmp_path / "there" / name)
+    moved = read_study(tmp_path / "there" / "small.toml")
+    before = contents(moved.results)
+    assert run(moved).n_made == 0 and contents(moved.results) == before
+
+
 def test_two_studies_never_write_to_one_folder_at_once(study: Callable[..., StudyFile]) -> None:
     file = study()
     with StudyFolder(file.results).held(), pytest.raises(OutputError, match="another process"):

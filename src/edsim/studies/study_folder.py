@@ -64,9 +64,10 @@ class StudyFolder:
                     "folder with --out."
                 )
             return
-        if said["study"] != file.path.name:
+        if not self._is_of(file, said):
+            other = said["study"] if said["study"] != file.path.name else said["file"]
             raise OutputError(
-                f"'{self.path}' holds the results of another study, {said['study']}. Name another "
+                f"'{self.path}' holds the results of another study, {other}. Name another "
                 "folder with --out."
             )
         if said["content_hash"] != cohort.manifest.content_hash:
@@ -74,6 +75,10 @@ class StudyFolder:
                 f"the cohort is not the one the results in '{self.path}' are of: its content has "
                 "changed since. Name another folder with --out, or remove this one to begin anew."
             )
+
+    def _is_of(self, file: StudyFile, said: dict[str, Any]) -> bool:
+        """Whether it is this file's, by its place beside the folder: both may have been moved."""
+        return (self.path / str(said["file"])).resolve() == file.path.resolve()
 
     def said(self) -> dict[str, Any] | None:
         """What `study.json` says; None where there is none."""
