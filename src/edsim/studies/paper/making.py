@@ -64,7 +64,7 @@ def what_it_is(cohort: Cohort, role: Role, scale: Scale) -> str:
     about = f" ({manifest.open_data})" if manifest.open_data else ""
     said = (
         f"Ours: {manifest.n_stays:,} stays of the source '{manifest.source}'{about}, scale "
-        f"'{scale.name}' ({scale.says})."
+        f"'{scale.name}' ({scale.sentence(role)})."
     )
     if _comparable(cohort, role, scale):
         return f"{said} The paper's cohort: numbers are held against its numbers."
