@@ -8,6 +8,7 @@ import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,12 +24,14 @@ from edsim.studies.paper.asking import asked_by
 from edsim.studies.paper.beforehand import make_beforehand, pieces_of
 from edsim.studies.paper.book import Book
 from edsim.studies.paper.contents import PAPER, find_entries
+from edsim.studies.paper.entry import Entry
 from edsim.studies.paper.making import make_table
 from edsim.studies.paper.scales import FULL, SMOKE, Scale
 from edsim.studies.paper.values import paper_values
 from edsim.studies.paper.writing_out import write_table
 from edsim.studies.results import Results
-from edsim.tables.paper import PaperTable
+from edsim.studies.runs import Role, Run
+from edsim.tables.paper import Panel, PaperTable
 
 TINY = replace(
     SMOKE,
@@ -72,12 +75,47 @@ def stand_in(model: str, seed: int, scale: Scale) -> str:
     return model if model.startswith(known) else ("markov", "marginal")[seed % 2]
 
 
+class Noting(Book):
+    """Notes of which cohorts it is asked."""
+
+    asked: set[Role]
+
+    def run(self, model: str, **more: Any) -> Run:
+        self.asked.add(more.get("cohort", "main"))
+        return super().run(model, **more)
+
+    def cohort(self, role: Role) -> Cohort:
+        self.asked.add(role)
+        return super().cohort(role)
+
+
 @pytest.fixture(scope="module")
-def tables(cohort: Cohort) -> dict[str, PaperTable]:
+def made(cohort: Cohort) -> dict[str, tuple[PaperTable, set[Role]]]:
+    """Every table, and the cohorts its panels ask."""
+    book, found = Noting(Results(cohort), TINY), {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(books, "producer_of", stand_in)
-        book = Book(Results(cohort), TINY)
-        return {label: make_table(entry, book) for label, entry in PAPER.items()}
+        for label, entry in PAPER.items():
+
+            def panels(some: Book, entry: Entry = entry) -> list[Panel]:
+                book.asked = set()
+                return entry.panels(some)
+
+            book.asked = set()
+            found[label] = make_table(replace(entry, panels=panels), book), book.asked
+    return found
+
+
+@pytest.fixture(scope="module")
+def tables(made: dict[str, tuple[PaperTable, set[Role]]]) -> dict[str, PaperTable]:
+    return {label: table for label, (table, _) in made.items()}
+
+
+def test_every_entry_names_the_cohorts_that_its_numbers_are_of(
+    made: dict[str, tuple[PaperTable, set[Role]]],
+) -> None:
+    for label, (_, asked) in made.items():
+        assert asked == {PAPER[label].cohort, *PAPER[label].beside}, label
 
 
 @pytest.mark.parametrize("label", PAPER)

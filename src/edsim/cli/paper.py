@@ -138,10 +138,12 @@ def _make(
 
 def _results(cohorts: Cohorts, progress: Progress) -> Results:
     from edsim.lab.cohort import open_cohort
+    from edsim.lab.related import refuse_unrelated
     from edsim.studies.results import Results
 
-    _, later, elsewhere = (None if path is None else open_cohort(path) for path in cohorts)
     main = open_cohort(cohorts[0])
+    later, elsewhere = (None if path is None else open_cohort(path) for path in cohorts[1:])
+    refuse_unrelated(main, later, elsewhere)
     return Results(main, temporal=later, external=elsewhere, progress=progress)
 
 

@@ -8,12 +8,14 @@ read back as those are. Of real data only their owner can make them; the command
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from edsim.cohort.splits import SplitRule
+from edsim.errors import BadCohortError
 from edsim.lab.build import CohortSettings, build_cohort
 from edsim.lab.cohort import Cohort, open_cohort
 from edsim.lab.store import Asked, store_of
@@ -25,6 +27,9 @@ Related = Literal["temporal", "external", "extended"]
 SYNTHETIC = "synthetic"
 FINEST = "ed182"
 """The vocabulary of the extended cohort."""
+PAPERS_SPLIT = SplitRule(kind="temporal")
+"""The paper's periods: trained to 2013, tested from 2017."""
+_YEARS = re.compile(r"(?:up to|from) (\d+)")
 
 
 def related_cohort(cohort: Cohort, role: Related, progress: Progress = silent) -> Cohort | None:
@@ -70,6 +75,55 @@ def how_to_make(cohort: Cohort, role: Related) -> str:
         return f"edsim cohort build {source} ... {names} --out COHORT"
     given = "--ed DIR --hosp HOSP " if source == "mimic" else "... "
     return f"edsim cohort build {source} {given}--split temporal --out TEMPORAL"
+
+
+def is_temporal(cohort: Cohort) -> bool:
+    """Whether it was split by calendar period, whatever the years."""
+    return _shape(str(cohort.manifest.split["rule"])) == _shape(PAPERS_SPLIT.sentence())
+
+
+def is_of_the_papers_years(cohort: Cohort) -> bool:
+    """Whether it was split by the paper's periods."""
+    said = str(cohort.manifest.split["rule"])
+    return is_temporal(cohort) and _YEARS.findall(said) == _YEARS.findall(PAPERS_SPLIT.sentence())
+
+
+def stays_before_split(cohort: Cohort) -> int:
+    """Stays that were divided: a temporal split leaves those between its periods out."""
+    steps = cohort.manifest.attrition
+    if is_temporal(cohort) and len(steps) > 1:
+        return steps[-2].n_stays
+    return cohort.manifest.n_stays
+
+
+def _shape(sentence: str) -> str:
+    return re.sub(r"\d+", "#", sentence)
+
+
+def refuse_unrelated(main: Cohort, temporal: Cohort | None, external: Cohort | None) -> None:
+    """Refuse cohorts that cannot stand beside the main one under these names."""
+    if temporal is not None and not is_temporal(temporal):
+        raise BadCohortError(
+            "the cohort of --temporal was not split by time "
+            f"({temporal.manifest.split['rule']}). {_make_it(main, 'temporal')}"
+        )
+    if temporal is not None and temporal.manifest.source != main.manifest.source:
+        raise BadCohortError(
+            f"the cohort of --temporal is of the source '{temporal.manifest.source}' and that of "
+            f"--cohort of '{main.manifest.source}': a shift in time is seen within one source. "
+            f"{_make_it(main, 'temporal')}"
+        )
+    if external is not None and external.manifest.content_hash == main.manifest.content_hash:
+        raise BadCohortError(
+            "the cohort of --external is that of --cohort: another hospital's is needed. "
+            f"{_make_it(main, 'external')}"
+        )
+
+
+def _make_it(main: Cohort, role: Related) -> str:
+    if main.manifest.source == SYNTHETIC:
+        return f"Leave --{role} out: beside a synthetic cohort one is made."
+    return f"Make one with `{how_to_make(main, role)}`."
 
 
 def _temporal(cohort: Cohort, path: Path, progress: Progress) -> None:

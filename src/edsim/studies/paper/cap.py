@@ -56,4 +56,5 @@ ENTRY = Entry(
     label=LABEL,
     title="Sensitivity to the rollout cap",
     panels=panels,
+    beside=("external",),
 )

@@ -53,6 +53,7 @@ ENTRY = Entry(
     label=LABEL,
     title="Data: the cohorts",
     panels=panels,
+    beside=("external",),
     notes=(
         "Events are counted with the END of each stay, as the paper counts them.",
         "The split is by keyed hash and not the paper's own: test stays and prefixes differ by "

@@ -81,6 +81,7 @@ ENTRY = Entry(
     label=LABEL,
     title="Downstream length of stay and discharge readiness",
     panels=panels,
+    beside=("external",),
     notes=(
         "Gradient boosting on the delays seen so far; the paper does not name its classifier.",
         "Landmarks at a share of the visit's events are known only when the visit is over. Those "

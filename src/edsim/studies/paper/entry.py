@@ -21,6 +21,8 @@ class Entry:
     panels: Callable[[Book], list[Panel]]
     cohort: Role = "main"
     """Whose numbers they are."""
+    beside: tuple[Role, ...] = ()
+    """Other cohorts that some of the numbers are of."""
     notes: tuple[str, ...] = ()
     """What to know beside the paper's numbers."""
     chart: Callable[[PaperTable], Chart] | None = None

@@ -223,6 +223,7 @@ ENTRY = Entry(
     label=LABEL,
     title="Rollout-harness audit: defects replayed",
     panels=panels,
+    beside=("external",),
     notes=(
         "The paper's one comparison sums up several changes of its harness; here each defect is "
         "planted by itself into the harness as it is, and all else stays the same.",

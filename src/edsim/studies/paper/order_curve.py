@@ -70,6 +70,7 @@ ENTRY = Entry(
     label=LABEL,
     title="Higher-order count models",
     panels=panels,
+    beside=("extended",),
     notes=(
         "Size is in MB of our file, which stores each context once; the paper's serialised tables "
         "are larger by what their format repeats.",

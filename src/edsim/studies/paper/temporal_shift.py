@@ -72,6 +72,7 @@ ENTRY = Entry(
     title="Temporal shift",
     panels=panels,
     cohort="temporal",
+    beside=("main",),
     notes=(
         "In distribution is the main cohort, shifted the temporal one, each with models of its own "
         "training split.",
