@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from edsim.tables.paper import Panel, PaperCell, PaperValue
-from edsim.tables.paper_agreement import AGREEMENTS, column_order, with_agreement
+from edsim.tables.paper_agreement import AGREEMENTS, line_orders, with_agreement
 
 
 def printed(value: str, unit: str = "share") -> PaperValue:
@@ -79,12 +79,12 @@ def test_seeds_of_one_recipe_are_held_against_the_papers_range_and_have_no_order
         cell("L 1", 0.20, "0.300", alike="L"),
     ]
     assert agreements(*seeds, comparable=True) == ["same", "same", "same order"]
-    assert column_order(Panel(cells=tuple(seeds)), "Term.").n_pairs == 1
+    assert line_orders(Panel(cells=tuple(seeds)))["Term."].n_pairs == 1
 
 
 def test_pairs_of_a_column_are_counted_once() -> None:
     rows = [cell("a", 1.0, "1"), cell("b", 2.0, "3"), cell("c", 1.5, "5")]
-    order = column_order(Panel(cells=tuple(rows)), "Term.")
+    order = line_orders(Panel(cells=tuple(rows)))["Term."]
     assert (order.kept, order.turned, order.open) == (2, 1, 0)
 
 
@@ -102,7 +102,48 @@ def test_what_was_chosen_has_no_verdict_and_no_order() -> None:
     ]
     for comparable in (True, False):
         assert agreements(*seeds, comparable=comparable) == ["", ""]
-    assert column_order(Panel(cells=tuple(seeds)), "Term.").n_pairs == 0
+    assert line_orders(Panel(cells=tuple(seeds)))["Term."].n_pairs == 0
+
+
+def test_numbers_of_another_unit_have_no_order() -> None:
+    rows = [
+        replace(cell("LOS MAE", 300.0, None), theirs=printed("621", "minutes")),
+        replace(cell("Rank correlation", 0.4, None), theirs=printed("-0.16", "rank correlation")),
+    ]
+    assert agreements(*rows, comparable=False) == ["", ""]
+    assert line_orders(Panel(cells=tuple(rows)))["Term."].n_pairs == 0
+
+
+def placed(row: str, column: str, ours: float, paper: str) -> PaperCell:
+    return PaperCell(row=row, column=column, ours=(ours,), theirs=printed(paper))
+
+
+def test_before_and_after_are_compared_along_their_row() -> None:
+    cells = (
+        placed("Termination", "Earlier", 0.2, "0.564"),
+        placed("Termination", "Corrected", 0.7, "0.905"),
+        placed("Non-termination", "Earlier", 0.1, "0.436"),
+        placed("Non-termination", "Corrected", 0.3, "0.095"),
+    )
+    along = with_agreement(Panel(cells=cells, along_rows=True), comparable=False)
+    found = [one.agreement for one in along.cells]
+    assert found == ["same order", "same order", "differs", "differs"]
+    orders = line_orders(along)
+    assert {name: (one.kept, one.turned) for name, one in orders.items()} == {
+        "Termination": (1, 0),
+        "Non-termination": (0, 1),
+    }
+
+
+def test_a_number_that_can_be_no_other_has_no_verdict_but_a_place_in_the_order() -> None:
+    one = printed("1", "times order-3")
+    rows = [
+        replace(cell("order 3", 1.0, None), theirs=replace(one, note="by definition")),
+        replace(cell("T", 9.0, None), theirs=printed("136", "times order-3")),
+    ]
+    assert agreements(*rows, comparable=True) == ["", "same order"]
+    assert agreements(*rows, comparable=False) == ["", "same order"]
+    assert line_orders(Panel(cells=tuple(rows)))["Term."].kept == 1
 
 
 def test_every_verdict_is_explained() -> None:

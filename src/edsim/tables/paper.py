@@ -31,6 +31,11 @@ class PaperValue:
         parts = re.split(r"(?<=\d)-(?=\d)", re.sub(r"10\^-", "10^~", self.value))
         return tuple(_number(part.replace("~", "-")) for part in parts)
 
+    @property
+    def measured_in(self) -> str:
+        """The unit of its column: megabytes of gigabytes too."""
+        return "MB" if self.unit in _TIMES else self.unit
+
     def half_step(self) -> float:
         """Half a unit of the last printed place: how far rounding may have moved the number."""
         last = re.split(r"(?<=\d)-(?=\d)", self.value.replace("10^-", "10^~"))[-1]
@@ -120,6 +125,9 @@ class Panel:
     cells: tuple[PaperCell, ...] = ()
     missing: str = ""
     """Why there is nothing, and the command that would change it."""
+    along_rows: bool = False
+    """Whether the paper's contrast is between the columns of a row, as before and after, and not
+    between the rows of a column."""
 
     @property
     def rows(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from edsim.studies.paper.writing import difference, interval, ours, theirs
 from edsim.tables.paper import Panel, PaperCell, PaperTable
-from edsim.tables.paper_agreement import AGREEMENTS, column_order
+from edsim.tables.paper_agreement import AGREEMENTS, line_orders
 
 OUTSIDE = (
     "Intervals of divergences are of the value less the measure's own noise; with few launches the "
@@ -44,15 +44,15 @@ def _panel(panel: Panel) -> list[str]:
     for row in panel.rows:
         cells = [_cell(panel.cell(row, column)) for column in panel.columns]
         lines.append(f"| {escaped(row)} | " + " | ".join(cells) + " |")
-    orders = [(column, column_order(panel, column)) for column in panel.columns]
     kept = [
-        f"{escaped(column)} {order.kept} of {order.n_pairs}"
+        f"{escaped(line)} {order.kept} of {order.n_pairs}"
         + (f" ({order.open} open)" if order.open else "")
-        for column, order in orders
+        for line, order in line_orders(panel).items()
         if order.n_pairs
     ]
     if kept:
-        lines += ["", "Pairs of rows in the paper's order: " + "; ".join(kept) + "."]
+        pairs = "columns" if panel.along_rows else "rows"
+        lines += ["", f"Pairs of {pairs} in the paper's order: " + "; ".join(kept) + "."]
     why = dict.fromkeys(cell.note for cell in panel.cells if not cell.ours and cell.note)
     lines += ["", *[f"Missing: {note}" for note in why]] if why else []
     return [*lines, ""]

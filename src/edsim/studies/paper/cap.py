@@ -36,7 +36,7 @@ def panels(book: Book) -> list[Panel]:
     share, why = share_longer_than(book, PAPERS_CAP, "external")
     longer = plain(TEXT, "MC-MED visits", "Longer than 128 events", share and 100 * share, why)
     return [
-        Panel(cells=tuple(cells)),
+        Panel(cells=tuple(cells), along_rows=True),
         Panel(title="Visits too long for the cap, percent", cells=(longer,)),
         Panel(title="Caps of the cohorts, events", cells=tuple(_chosen(book))),
     ]

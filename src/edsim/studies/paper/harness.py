@@ -139,10 +139,16 @@ def panels(book: Book) -> list[Panel]:
     ]
     return [
         Panel(
-            title="The 7-token Transformer under the pre-audit decoding stack", cells=tuple(first)
+            title="The 7-token Transformer under the pre-audit decoding stack",
+            cells=tuple(first),
+            along_rows=True,
         ),
         *[
-            Panel(title=f"{name}: {replay.says}", cells=tuple(_cells(book, name, replay)))
+            Panel(
+                title=f"{name}: {replay.says}",
+                cells=tuple(_cells(book, name, replay)),
+                along_rows=True,
+            )
             for name, replay in REPLAYS.items()
         ],
         Panel(title="Reached discharge, what the prefix had added", cells=(_internal(book),)),

@@ -32,10 +32,14 @@ def panels(book: Book) -> list[Panel]:
         for column, group in GROUPS.items()
     ]
     return [
-        Panel(cells=tuple(cells)),
-        Panel(title="By number of events of the visit", cells=tuple(_quartiles(book))),
-        Panel(title="32 tokens", cells=tuple(_fine(book))),
-        Panel(title="Range over the five acuities", cells=tuple(_ranges(book))),
+        Panel(cells=tuple(cells), along_rows=True),
+        Panel(
+            title="By number of events of the visit",
+            cells=tuple(_quartiles(book)),
+            along_rows=True,
+        ),
+        Panel(title="32 tokens", cells=tuple(_fine(book)), along_rows=True),
+        Panel(title="Range over the five acuities", cells=tuple(_ranges(book)), along_rows=True),
         Panel(title="Launches", cells=tuple(_counts(book))),
     ]
 

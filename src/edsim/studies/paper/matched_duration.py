@@ -31,7 +31,7 @@ def panels(book: Book) -> list[Panel]:
         n = shared[0].n_launches if shared[0].value is not None else None
         counts.append(plain("app:closedloop", prefix, "Matched launches", n, shared[0].note))
     return [
-        Panel(cells=tuple(cells)),
+        Panel(cells=tuple(cells), along_rows=True),
         Panel(title="Launches where all four end", cells=tuple(counts)),
         Panel(title="Largest change by matching", cells=tuple(_changes(moved))),
     ]

@@ -45,7 +45,7 @@ def panels(book: Book) -> list[Panel]:
     ]
     return [
         Panel(cells=tuple(cells)),
-        Panel(title="What order 7 gains over order 3", cells=tuple(ratios)),
+        Panel(title="What order 7 gains over order 3", cells=tuple(ratios), along_rows=True),
         Panel(title="Coverage, percent", cells=tuple(_coverage(book))),
         Panel(title="Range over training seeds", cells=tuple(_over_seeds(book))),
     ]
