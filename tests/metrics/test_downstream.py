@@ -101,6 +101,15 @@ def test_recalibration_undoes_a_distortion() -> None:
     assert np.isnan(platt(true, np.ones(40_000, bool))).all()
 
 
+def test_predictions_that_are_turned_around_are_not_recalibrated() -> None:
+    chance = np.random.default_rng(3)
+    true = chance.uniform(0.05, 0.95, 2_000)
+    came = chance.random(2_000) < true
+    assert platt(true, came)[1] > 0.5
+    assert np.isnan(platt(1 - true, came)).all()
+    assert logistic_of(logit(1 - true)[None], np.ones((1, 2_000)), came[None] * 1.0)[1][0] < -0.5
+
+
 def test_many_regressions_at_once_are_each_of_their_own() -> None:
     x = np.tile(np.linspace(-1, 1, 9), (2, 1))
     n = np.full((2, 9), 50.0)

@@ -51,6 +51,7 @@ FOR_WANT_OF_NETWORKS = (
     "all of them equal",
     "group 'acuity ",
     "fewer than 100 rows",
+    "determine no recalibration",
 )
 """Why a cell may be empty here: its model is a stand-in, or its launches are few."""
 NO_RESULT = ("repeats", "target", "by construction")
@@ -139,6 +140,19 @@ def test_tables_have_the_papers_numbers_beside_ours_and_a_verdict(
     assert {cell.agreement for cell in judged} == {"same order", "undecided", "differs"}
     seeds = tables["tab:seed"].panels[0].cell("GRU (prefix)", "Seeds")
     assert seeds is not None and seeds.theirs is not None and seeds.agreement == ""
+
+
+def test_calibration_is_shown_before_and_after_it_was_mended(
+    tables: dict[str, PaperTable],
+) -> None:
+    panels = {panel.title: panel for panel in tables["app:causal"].panels}
+    columns = [
+        f"{f}, {c}" for f in ("gaps", "elapsed alone") for c in ("as fitted", "recalibrated")
+    ]
+    for title in ("AUROC", "Brier score", "Calibration slope"):
+        panel = panels[f"{title}, every landmark"]
+        assert list(panel.columns) == columns and len(panel.rows) == 14
+        assert any(cell.ours for cell in panel.cells if "recalibrated" in cell.column)
 
 
 def test_every_result_of_the_paper_is_asked_for_beside_ours(

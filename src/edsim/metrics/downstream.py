@@ -83,9 +83,12 @@ MODELS: Mapping[str, Callable[[Features, Labels], Predict]] = {
 def platt(predicted: Shares, labels: Labels) -> tuple[float, float]:
     """Intercept and slope of the outcome on the logit of the prediction.
 
-    nan, nan where the outcomes are all the same, or the predictions.
+    nan, nan where the outcomes are all the same, or the predictions; and where the slope is not
+    above 0: moved by it, predictions would come in the opposite order, which is no recalibration.
     """
     intercept, slope = logistic_of(logit(predicted)[None], *_counts(labels))
+    if not slope[0] > 0:
+        return float("nan"), float("nan")
     return float(intercept[0]), float(slope[0])
 
 

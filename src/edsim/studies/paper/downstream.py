@@ -16,6 +16,7 @@ from edsim.tables.scores import ScoreRow
 
 LABEL = "app:causal"
 MODEL, DELAYS, BASELINE = "boosting", "gaps", "elapsed alone"
+MEASURES = {"auroc": "AUROC", "brier": "Brier score", "slope": "Calibration slope"}
 TASKS = {"Top-decile LOS": LONG_STAY, "Discharge readiness": READINESS}
 
 
@@ -34,12 +35,17 @@ def panels(book: Book) -> list[Panel]:
     rows = [row for row in found.rows if row.model == MODEL]
     return [
         Panel(
-            title="Delays seen so far, as fitted", cells=tuple(_cells(rows, DELAYS, LABEL, absent))
+            title="Delays seen so far, as fitted",
+            cells=tuple(_cells(rows, DELAYS, LABEL, absent)),
+            along_rows=True,
         ),
         Panel(
             title="Elapsed time alone, as fitted", cells=tuple(_cells(rows, BASELINE, "", absent))
         ),
-        Panel(title="Every landmark", cells=tuple(_landmarks(rows))),
+        *[
+            Panel(title=f"{title}, every landmark", cells=tuple(_landmarks(rows, measure)))
+            for measure, title in MEASURES.items()
+        ],
     ]
 
 
@@ -62,19 +68,18 @@ def _cells(
     return cells
 
 
-def _landmarks(rows: Sequence[DownstreamRow]) -> list[PaperCell]:
+def _landmarks(rows: Sequence[DownstreamRow], measure: str) -> list[PaperCell]:
     return [
-        cell("", f"{one.task}, {one.landmark}, {one.target}", column, _score(one))
+        cell("", f"{one.task}, {one.landmark}, {one.target}", column, _score(one, measure))
         for one in rows
         for column in [f"{one.features}, {one.calibration}"]
     ]
 
 
-def _score(row: DownstreamRow) -> ScoreRow:
-    """The area of a line of the downstream table."""
-    return ScoreRow(
-        metric="auroc", value=row.auroc, low=row.auroc_low, high=row.auroc_high, note=row.note
-    )
+def _score(row: DownstreamRow, measure: str = "auroc") -> ScoreRow:
+    """A number of a line of the downstream table."""
+    value, low, high = (getattr(row, f"{measure}{end}") for end in ("", "_low", "_high"))
+    return ScoreRow(metric=measure, value=value, low=low, high=high, note=row.note)
 
 
 ENTRY = Entry(
@@ -85,7 +90,9 @@ ENTRY = Entry(
     notes=(
         "Gradient boosting on the delays seen so far; the paper does not name its classifier.",
         "Landmarks at a share of the visit's events are known only when the visit is over. Those "
-        "at hours after arrival, in the last panel, are known then.",
+        "at hours after arrival, in the last panels, are known then.",
+        "A calibration slope of 1 is calibrated; below 1 predictions are too extreme. They are "
+        "recalibrated on the validation split of where they are used, and keep their order.",
         "Away: the classifiers of the main cohort on the external test split.",
     ),
 )
