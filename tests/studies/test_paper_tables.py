@@ -19,6 +19,7 @@ from edsim.sources import SOURCES
 from edsim.studies.cost import cost_of_graph
 from edsim.studies.engine import Force
 from edsim.studies.paper import book as books
+from edsim.studies.paper import per_seed
 from edsim.studies.paper.as_csv import csv_text
 from edsim.studies.paper.asking import asked_by
 from edsim.studies.paper.beforehand import make_beforehand, pieces_of
@@ -32,6 +33,7 @@ from edsim.studies.paper.writing_out import write_table
 from edsim.studies.results import Results
 from edsim.studies.runs import Role, Run
 from edsim.tables.paper import Panel, PaperTable
+from edsim.tables.scores import ScoreRow
 
 TINY = replace(
     SMOKE,
@@ -140,6 +142,34 @@ def test_tables_have_the_papers_numbers_beside_ours_and_a_verdict(
     assert {cell.agreement for cell in judged} == {"same order", "undecided", "differs"}
     seeds = tables["tab:seed"].panels[0].cell("GRU (prefix)", "Seeds")
     assert seeds is not None and seeds.theirs is not None and seeds.agreement == ""
+
+
+class Told(Book):
+    """Gives numbers by the start of the producer's name, and the measure."""
+
+    def __init__(self, cohort: Cohort, numbers: dict[tuple[str, str], ScoreRow]) -> None:
+        super().__init__(Results(cohort), SMOKE)
+        self.numbers = numbers
+
+    def score(self, run: Run, metric: str, **more: Any) -> ScoreRow:
+        name = run.producer.partition("[")[0]
+        return self.numbers.get((name, metric), ScoreRow(metric=metric, value=0.4))
+
+    def score_with(self, run: Run, defect: str, metric: str) -> ScoreRow:
+        return ScoreRow(metric=metric, value=None, note="not asked here")
+
+
+def test_intervals_that_are_not_there_are_said_so_and_not_counted(cohort: Cohort) -> None:
+    row = "Matched seeds"
+    plain = ScoreRow(metric="xf", value=2.0, note="no other stays can be drawn")
+    clear = ScoreRow(metric="xf", value=2.0, low=1.0, high=3.0)
+    far = ScoreRow(metric="xf", value=9.0, low=8.0, high=9.5)
+    for causal, n, apart, note in ((plain, 0, (), plain.note), (clear, 2, (2.0,), "")):
+        numbers = {("causal_transformer_all", "xf"): causal, ("decoder", "xf"): far}
+        (panel,) = [p for p in per_seed.panels(Told(cohort, numbers)) if "Intervals" in p.title]
+        cells = {c.column: c for c in panel.cells if c.row == row}
+        assert cells["Run"].ours == (2.0,) and cells["With both intervals"].ours == (float(n),)
+        assert cells["Intervals apart"].ours == apart and cells["Intervals apart"].note == note
 
 
 def test_calibration_is_shown_before_and_after_it_was_mended(

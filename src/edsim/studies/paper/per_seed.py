@@ -4,13 +4,18 @@ decoder under its former 24-hour guard, and the intervals of causal model and de
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from edsim.studies.paper.book import REFERENCE, Book
 from edsim.studies.paper.cells import cell, complement, moments, multiple, over_seeds, plain
 from edsim.studies.paper.entry import Entry
 from edsim.studies.paper.models import CAUSAL_ALL, DECODER, PER_SEED, seeds_of
 from edsim.tables.paper import Panel, PaperCell
+from edsim.tables.scores import ScoreRow
 
 LABEL, TEXT = "tab:app-seed", "app:seed"
+WITH_INTERVALS = {"Causal Transf. (all-pos.)": CAUSAL_ALL, "Decoder (all-pos.)": DECODER}
+COLUMNS = ("Term.", "JSD", "xF", "Cap")
 WITH_MOMENTS = tuple(name for name in PER_SEED if "prefix" not in name and "batch" not in name)
 
 
@@ -32,15 +37,10 @@ def _runs(book: Book) -> list[PaperCell]:
     for name, model in PER_SEED.items():
         for k, run in enumerate(book.seeds(model), start=1):
             ended, jsd = book.score(run, "termination"), book.score(run, "jsd")
-            scores = {
-                "Term.": ended,
-                "JSD": jsd,
-                "xF": multiple(jsd, beside),
-                "Cap": complement(ended),
-            }
+            scores = (ended, jsd, multiple(jsd, beside), complement(ended))
             cells += [
                 cell(LABEL, f"{name} {k}", column, score, alike=name)
-                for column, score in scores.items()
+                for column, score in zip(COLUMNS, scores, strict=True)
             ]
     return cells
 
@@ -77,28 +77,49 @@ def _guarded(book: Book) -> list[PaperCell]:
 
 def _apart(book: Book) -> list[PaperCell]:
     cells = []
-    for name, model in (("Causal Transf. (all-pos.)", CAUSAL_ALL), ("Decoder (all-pos.)", DECODER)):
+    for name, model in WITH_INTERVALS.items():
         for k in seeds_of(model, book.scale):
-            score, row = book.score(book.run(model, seed=k), "xf"), f"{name} {k}"
-            cells += [
-                plain(TEXT, row, "xF interval low", score.low, score.note, alike=name),
-                plain(TEXT, row, "xF interval high", score.high, score.note, alike=name),
-            ]
+            score = book.score(book.run(model, seed=k), "xf")
+            ends = ((score.low, _why(score)), (score.high, _why(score)))
+            cells += _interval(f"{name} {k}", name, ends)
     return [*cells, *_clear_of_each_other(book)]
+
+
+def _interval(row: str, name: str, ends: Sequence[tuple[float | None, str]]) -> list[PaperCell]:
+    columns = ("xF interval low", "xF interval high")
+    return [
+        plain(TEXT, row, column, end, why if end is None else "", alike=name)
+        for column, (end, why) in zip(columns, ends, strict=True)
+    ]
+
+
+def _why(score: ScoreRow) -> str:
+    """Why a multiple has no interval."""
+    return score.note or "xF has no interval on these launches"
 
 
 def _clear_of_each_other(book: Book) -> list[PaperCell]:
     """Of how many matched seeds the two intervals have nothing in common."""
     both = min(len(seeds_of(model, book.scale)) for model in (CAUSAL_ALL, DECODER))
+    matched = [
+        tuple(book.run(model, seed=k) for model in (CAUSAL_ALL, DECODER))
+        for k in range(1, both + 1)
+    ]
+    n_run = sum(
+        all(book.score(run, "termination").value is not None for run in pair) for pair in matched
+    )
+    pairs = [tuple(book.score(run, "xf") for run in pair) for pair in matched]
     apart = []
-    for k in range(1, both + 1):
-        a, b = (book.score(book.run(model, seed=k), "xf") for model in (CAUSAL_ALL, DECODER))
-        if None not in (a.low, a.high, b.low, b.high):
-            apart.append((a.high or 0.0) < (b.low or 0.0) or (b.high or 0.0) < (a.low or 0.0))
-    row, why = "Matched seeds", "no matched seed was run"
+    for a, b in pairs:
+        if a.low is not None and a.high is not None and b.low is not None and b.high is not None:
+            apart.append(a.high < b.low or b.high < a.low)
+    without = [one for pair in pairs for one in pair if one.low is None]
+    why = _why(without[0]) if without else ""
+    row = "Matched seeds"
     return [
-        plain("", row, "Number", len(apart)),
-        plain("", row, "Intervals apart", sum(apart) if apart else None, why),
+        plain("", row, "Run", n_run),
+        plain("", row, "With both intervals", len(apart)),
+        plain("", row, "Intervals apart", sum(apart) if apart else None, "" if apart else why),
     ]
 
 
