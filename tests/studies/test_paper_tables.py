@@ -19,7 +19,7 @@ from edsim.sources import SOURCES
 from edsim.studies.cost import cost_of_graph
 from edsim.studies.engine import Force
 from edsim.studies.paper import book as books
-from edsim.studies.paper import per_seed
+from edsim.studies.paper import occupancy, per_seed
 from edsim.studies.paper.as_csv import csv_text
 from edsim.studies.paper.asking import asked_by
 from edsim.studies.paper.beforehand import make_beforehand, pieces_of
@@ -157,6 +157,29 @@ class Told(Book):
 
     def score_with(self, run: Run, defect: str, metric: str) -> ScoreRow:
         return ScoreRow(metric=metric, value=None, note="not asked here")
+
+
+def test_arms_that_end_reliably_are_those_that_do(cohort: Cohort) -> None:
+    def ends(share: float) -> ScoreRow:
+        return ScoreRow(metric="termination", value=share)
+
+    numbers = {
+        ("ngram:3", "termination"): ends(0.99),
+        ("lstm", "termination"): ends(0.97),
+        ("decoder", "termination"): ends(0.93),
+        ("causal_transformer_all", "termination"): ends(0.96),
+        ("transformer", "termination"): ends(0.95),
+    }
+    cells = occupancy.panels(Told(cohort, numbers))[2].cells
+    found = {(c.row, c.column): (c.ours, c.theirs and c.theirs.value, c.note) for c in cells}
+    distance = "|Dur. - 1|"
+    assert found["n-gram-3 (full test)", distance] == (pytest.approx((0.6,)), "0.14", "")
+    assert found["n-gram-3 (matched 100k)", distance] == (pytest.approx((0.6,)), None, "")
+    assert found["LSTM", "MAE"] == ((0.4,), None, "")
+    assert found["Causal all-position", "MAE"] == ((0.4,), "11.7", "")
+    why = "ends in 0.930 of rollouts here, not above 0.95"
+    assert found["Decoder", distance] == ((), "0.09", why)
+    assert not {"Transformer", "GRU"} & {row for row, _ in found}
 
 
 def test_intervals_that_are_not_there_are_said_so_and_not_counted(cohort: Cohort) -> None:

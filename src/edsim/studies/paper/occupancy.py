@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from edsim.metrics.occupancy import HOURS
 from edsim.metrics.rank_correlation import spearman
 from edsim.studies.paper.book import REFERENCE, Book
 from edsim.studies.paper.cells import cell, complement, nothing, plain
 from edsim.studies.paper.entry import Entry
 from edsim.studies.paper.models import CAUSAL_ALL, DECODER, STANDARD
+from edsim.studies.paper.values import printed
 from edsim.studies.runs import Run
 from edsim.tables.paper import Panel, PaperCell
 from edsim.tables.scores import ScoreRow
@@ -17,6 +20,9 @@ RELIABLE = 0.95
 """Termination above which the text calls an arm reliably terminating."""
 TWICE = "n-gram-3 (full test)"
 """The count model stands in the table twice, on all prefixes and on the sample."""
+PRINTED_AS = {TWICE: "n-gram-3"}
+"""Rows of the table that the text calls otherwise."""
+DISTANCE = "|Dur. - 1|"
 
 
 def _rows(book: Book) -> dict[str, Run]:
@@ -69,19 +75,29 @@ def _spearman(a: list[ScoreRow], b: list[ScoreRow]) -> tuple[float | None, str]:
 
 
 def _reliable(book: Book) -> list[PaperCell]:
-    """How far the duration ratio is from one, beside the error, where visits do end."""
+    """How far the duration ratio is from one, beside the error, where visits do end.
+
+    Every row that ends so often here, and those of which the text prints it.
+    """
     cells = []
-    arms = {"Decoder": DECODER, "n-gram-3": REFERENCE, "Causal all-position": CAUSAL_ALL}
-    for row, model in arms.items():
-        run = book.whole(model) if model == REFERENCE else book.run(model)
-        ended, ratio = book.score(run, "termination"), book.score(run, "duration_ratio")
-        error = book.score(run, "occupancy_mae")
-        if ended.value is not None and ended.value <= RELIABLE:
+    for row, run in _rows(book).items():
+        said = PRINTED_AS.get(row, row)
+        ended, why = book.score(run, "termination"), ""
+        if ended.value is None:
+            why = ended.note
+        elif ended.value <= RELIABLE:
             why = f"ends in {ended.value:.3f} of rollouts here, not above {RELIABLE}"
-            ratio = error = nothing("duration_ratio", why)
+        if why and (said, DISTANCE) not in printed(TEXT):
+            continue
+        ratio, error = book.score(run, "duration_ratio"), book.score(run, "occupancy_mae")
+        if why:
+            ratio, error = nothing("duration_ratio", why), nothing("occupancy_mae", why)
         apart = None if ratio.value is None else abs(ratio.value - 1)
-        cells.append(plain(TEXT, row, "|Dur. - 1|", apart, ratio.note))
-        cells.append(cell(TEXT, row, "MAE", error))
+        found = (
+            plain(TEXT, said, DISTANCE, apart, ratio.note if apart is None else ""),
+            cell(TEXT, said, "MAE", error),
+        )
+        cells += [replace(one, row=row) for one in found]
     return cells
 
 
