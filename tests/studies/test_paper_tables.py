@@ -144,6 +144,22 @@ def test_tables_have_the_papers_numbers_beside_ours_and_a_verdict(
     assert seeds is not None and seeds.theirs is not None and seeds.agreement == ""
 
 
+def test_the_plane_has_the_papers_process_mask_and_reference(
+    tables: dict[str, PaperTable],
+) -> None:
+    found = {
+        (panel.title, row, column): cell.theirs.value
+        for panel in tables["fig:plane"].panels
+        for row in ("Transformer: Process mask", "GRU: Process mask", "n-gram-3: n-gram-3")
+        for column in ("Term.", "JSD")
+        if (cell := panel.cell(row, column)) is not None and cell.theirs is not None
+    }
+    assert len(found) == 12
+    assert found["7-token vocabulary", "Transformer: Process mask", "Term."] == "0.889"
+    assert found["32-token vocabulary", "GRU: Process mask", "JSD"] == "0.056"
+    assert found["32-token vocabulary", "n-gram-3: n-gram-3", "JSD"] == "0.0023"
+
+
 class Told(Book):
     """Gives numbers by the start of the producer's name, and the measure."""
 
