@@ -28,7 +28,8 @@ from edsim.studies.paper.contents import PAPER, find_entries
 from edsim.studies.paper.entry import Entry
 from edsim.studies.paper.making import make_table
 from edsim.studies.paper.scales import FULL, SMOKE, Scale
-from edsim.studies.paper.values import paper_values
+from edsim.studies.paper.supervision_ladder import draw as draw_ladder
+from edsim.studies.paper.values import paper_values, printed
 from edsim.studies.paper.writing_out import write_table
 from edsim.studies.results import Results
 from edsim.studies.runs import Role, Run
@@ -53,6 +54,7 @@ FOR_WANT_OF_NETWORKS = (
     "all of them equal",
     "group 'acuity ",
     "fewer than 100 rows",
+    "this scale trains",
     "determine no recalibration",
 )
 """Why a cell may be empty here: its model is a stand-in, or its launches are few."""
@@ -142,6 +144,30 @@ def test_tables_have_the_papers_numbers_beside_ours_and_a_verdict(
     assert {cell.agreement for cell in judged} == {"same order", "undecided", "differs"}
     seeds = tables["tab:seed"].panels[0].cell("GRU (prefix)", "Seeds")
     assert seeds is not None and seeds.theirs is not None and seeds.agreement == ""
+
+
+def test_seeds_that_a_scale_does_not_train_leave_the_papers_numbers(
+    tables: dict[str, PaperTable],
+) -> None:
+    for label, of in (
+        ("tab:app-seed", "tab:app-seed"),
+        ("tab:mcmed", "tab:mcmed"),
+        ("fig:perstep", "app:loops"),
+        ("tab:app-seed", "app:seed"),
+    ):
+        shown = {cell.theirs for cell in tables[label].cells}
+        results = [one for one in printed(of).values() if one.unit != "setting"]
+        assert [one for one in results if one not in shown and "repeats" not in one.note] == []
+    gru = tables["tab:app-seed"].panels[0].cell("GRU 7", "xF")
+    assert gru is not None and gru.note == "this scale trains 1 seed" and gru.agreement == ""
+    decoder = tables["tab:app-seed"].panels[0].cell("Decoder (all-pos.) 3", "xF")
+    assert decoder is not None and decoder.note == "this scale trains 2 seeds"
+
+
+def test_the_ladder_has_every_point_of_the_paper(tables: dict[str, PaperTable]) -> None:
+    points = draw_ladder(tables["fig:ladder"]).specification["data"]["values"]
+    theirs = [one for one in points if one["of"] == "paper"]
+    assert len(theirs) == sum(column == "xF" for _, column in printed("tab:app-seed")) == 38
 
 
 def test_the_plane_has_the_papers_process_mask_and_reference(

@@ -47,6 +47,20 @@ def seeds_of(model: str, scale: Scale) -> range:
     return range(1, 1 + min(len(PAPER_SEEDS.get(model, (0,))), scale.n_seeds(model)))
 
 
+def seeds_left_out(model: str, scale: Scale) -> range:
+    """Places of those training seeds of the paper that this scale does not train."""
+    from edsim.training.recipes import PAPER_SEEDS
+
+    n = len(seeds_of(model, scale))
+    return range(n + 1, 1 + max(n, len(PAPER_SEEDS.get(model, ()))))
+
+
+def why_left_out(model: str, scale: Scale) -> str:
+    """What stands in the cells of such a seed."""
+    n = len(seeds_of(model, scale))
+    return f"this scale trains {n} seed{'s' if n > 1 else ''}"
+
+
 def producer_of(model: str, seed: int, scale: Scale) -> str:
     """The producer's name: a recipe with the scale's sizes and the paper's seed, or the model."""
     if model.startswith("blend:"):

@@ -9,7 +9,14 @@ from collections.abc import Sequence
 from edsim.studies.paper.book import REFERENCE, Book
 from edsim.studies.paper.cells import cell, complement, moments, multiple, over_seeds, plain
 from edsim.studies.paper.entry import Entry
-from edsim.studies.paper.models import CAUSAL_ALL, DECODER, PER_SEED, seeds_of
+from edsim.studies.paper.models import (
+    CAUSAL_ALL,
+    DECODER,
+    PER_SEED,
+    seeds_left_out,
+    seeds_of,
+    why_left_out,
+)
 from edsim.tables.paper import Panel, PaperCell
 from edsim.tables.scores import ScoreRow
 
@@ -42,6 +49,12 @@ def _runs(book: Book) -> list[PaperCell]:
                 cell(LABEL, f"{name} {k}", column, score, alike=name)
                 for column, score in zip(COLUMNS, scores, strict=True)
             ]
+        why = why_left_out(model, book.scale)
+        cells += [
+            plain(LABEL, f"{name} {k}", column, None, why, alike=name)
+            for k in seeds_left_out(model, book.scale)
+            for column in COLUMNS
+        ]
     return cells
 
 
@@ -82,6 +95,9 @@ def _apart(book: Book) -> list[PaperCell]:
             score = book.score(book.run(model, seed=k), "xf")
             ends = ((score.low, _why(score)), (score.high, _why(score)))
             cells += _interval(f"{name} {k}", name, ends)
+        for k in seeds_left_out(model, book.scale):
+            why = why_left_out(model, book.scale)
+            cells += _interval(f"{name} {k}", name, ((None, why), (None, why)))
     return [*cells, *_clear_of_each_other(book)]
 
 
@@ -129,6 +145,7 @@ ENTRY = Entry(
     panels=panels,
     notes=(
         "Training seeds have no order: a run is held against the paper's range over its seeds.",
+        "What this scale does not train stands there with the paper's number alone.",
         "Standard deviations are over seeds with n - 1, as the paper's numbers are.",
         "The guard cuts the same rollouts at 24 simulated hours after the launch.",
     ),

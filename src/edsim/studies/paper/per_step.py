@@ -12,7 +12,14 @@ from edsim.metrics.steps import STEPS
 from edsim.studies.paper.book import COARSE, REFERENCE, Book
 from edsim.studies.paper.cells import cell, over_seeds, plain
 from edsim.studies.paper.entry import Entry
-from edsim.studies.paper.models import CAUSAL_ALL, DECODER, STANDARD, seeds_of
+from edsim.studies.paper.models import (
+    CAUSAL_ALL,
+    DECODER,
+    STANDARD,
+    seeds_left_out,
+    seeds_of,
+    why_left_out,
+)
 from edsim.tables.paper import Panel, PaperCell, PaperTable
 
 LABEL, TEXT, DRIFT = "fig:perstep", "app:loops", "sec:invisible"
@@ -66,6 +73,18 @@ def _first_steps(book: Book) -> list[PaperCell]:
         cells += [
             cell(TEXT, f"{name}, {k}. smallest", "First-step JSD", score, alike=name)
             for k, score in enumerate([*there, *rest], start=1)
+        ]
+        cells += [
+            plain(
+                TEXT,
+                f"{name}, {k}. smallest",
+                "First-step JSD",
+                None,
+                why_left_out(model, book.scale),
+                alike=name,
+            )
+            for k in seeds_left_out(model, book.scale)
+            if name != "GRU" or k <= PAPERS_GRU_SEEDS
         ]
         values = [one.value for one in there if one.value is not None]
         if name == "Transformer":

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from edsim.charts import Chart, Point, axis, chart, colour, picture, rule_at
 from edsim.studies.paper.book import Book
-from edsim.studies.paper.cells import cell
+from edsim.studies.paper.cells import cell, plain
 from edsim.studies.paper.entry import Entry
-from edsim.studies.paper.models import PER_SEED
+from edsim.studies.paper.models import PER_SEED, seeds_left_out, why_left_out
 from edsim.tables.paper import Panel, PaperTable
 
 LABEL, TABLE = "fig:ladder", "tab:app-seed"
@@ -14,11 +14,16 @@ FINAL, EVERY = "final position", "every position"
 
 
 def panels(book: Book) -> list[Panel]:
-    cells = [
-        cell(TABLE, f"{name} {k}", "xF", book.score(run, "xf"), alike=name)
-        for name, model in PER_SEED.items()
-        for k, run in enumerate(book.seeds(model), start=1)
-    ]
+    cells = []
+    for name, model in PER_SEED.items():
+        cells += [
+            cell(TABLE, f"{name} {k}", "xF", book.score(run, "xf"), alike=name)
+            for k, run in enumerate(book.seeds(model), start=1)
+        ]
+        cells += [
+            plain(TABLE, f"{name} {k}", "xF", None, why_left_out(model, book.scale), alike=name)
+            for k in seeds_left_out(model, book.scale)
+        ]
     return [Panel(cells=tuple(cells))]
 
 
