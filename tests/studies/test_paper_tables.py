@@ -388,6 +388,10 @@ def test_figures_are_drawn_as_svg_pdf_and_png(
     [
         (["core", "tab:occupancy"], ["tab:rich", "tab:seed", "tab:app-occupancy"]),
         (["tab:core"], ["tab:rich", "tab:seed"]),
+        (["app-cov"], ["tab:app-cov"]),
+        (["app-seed", "APP-DECR"], ["tab:app-decR", "tab:app-seed"]),
+        (["seed"], ["tab:seed", "tab:app-seed"]),
+        (["app-causal"], ["app:causal"]),
         (["figures"], FIGURES),
         ([], list(PAPER)),
     ],
@@ -397,5 +401,7 @@ def test_tables_are_found_by_label_and_by_short_names(names: list[str], labels: 
 
 
 def test_of_an_unknown_name_the_nearest_is_told() -> None:
-    with pytest.raises(BadInputError, match=r"no table 'ocupancy'. Did you mean tab:app-occupancy"):
-        find_entries(["ocupancy"])
+    for name in ("ocupancy", "app-ocupancy"):
+        said = rf"no table '{name}'. Did you mean tab:app-occupancy"
+        with pytest.raises(BadInputError, match=said):
+            find_entries([name])

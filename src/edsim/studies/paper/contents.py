@@ -117,7 +117,11 @@ def short(label: str) -> str:
 def _labels(name: str) -> tuple[str, ...]:
     if name in PAPER:
         return (name,)
-    plain = short(name.strip().lower())
+    whole = name.strip().lower()
+    of_appendix = tuple(label for label in PAPER if label.lower().partition(":")[2] == whole)
+    if of_appendix and whole.startswith("app-"):
+        return of_appendix
+    plain = short(whole).removeprefix("app-")
     if plain in ALIASES:
         return ALIASES[plain]
     found = tuple(label for label in PAPER if short(label).lower() == plain)
