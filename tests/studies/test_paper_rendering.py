@@ -123,6 +123,13 @@ def test_a_number_outside_its_interval_is_explained() -> None:
     assert OUTSIDE in markdown(table(replace(inside, low=0.55)))
 
 
+def test_csv_says_why_a_panel_is_not_there() -> None:
+    made = csv_text(table(missing='there is no external cohort: "MC-MED", say.'))
+    (line,) = csv.DictReader(io.StringIO(made))
+    assert line["note"] == 'there is no external cohort: "MC-MED", say.'
+    assert (line["table"], line["panel"], line["row"], line["ours"]) == ("tab:x", "A", "", "")
+
+
 def test_csv_has_one_line_a_number() -> None:
     read = list(csv.DictReader(io.StringIO(csv_text(table(*SIMPLE)))))
     assert list(read[0]) == list(COLUMNS) and len(read) == 2

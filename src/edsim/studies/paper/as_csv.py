@@ -29,7 +29,10 @@ COLUMNS = (
 
 
 def csv_text(table: PaperTable) -> str:
-    """All cells; `ours_to` is the other end where ours is a range."""
+    """All cells; `ours_to` is the other end where ours is a range.
+
+    A panel that is not there has a line that says why in `note`, and no row or column.
+    """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -39,6 +42,9 @@ def csv_text(table: PaperTable) -> str:
 
 def _lines(table: PaperTable) -> Iterator[list[object]]:
     for panel in table.panels:
+        if panel.missing:
+            why = {"table": table.label, "panel": panel.title, "note": panel.missing}
+            yield [why.get(name) for name in COLUMNS]
         for cell in panel.cells:
             theirs = cell.theirs
             yield [
