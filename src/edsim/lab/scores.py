@@ -6,6 +6,7 @@ installed. Without them every measure is still scored, and what needs them says 
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
@@ -68,8 +69,10 @@ class ScoreSettings:
     def __post_init__(self) -> None:
         unknown = [name for name in self.populations if name not in (*POPULATIONS, EVERY)]
         if unknown:
+            close = difflib.get_close_matches(unknown[0], [*POPULATIONS, EVERY], n=1)
+            hint = f" Did you mean '{close[0]}'?" if close else ""
             raise BadInputError(
-                f"there is no population '{unknown[0]}'. Known: {', '.join(POPULATIONS)}; or "
+                f"there is no population '{unknown[0]}'.{hint} Known: {', '.join(POPULATIONS)}; or "
                 f"'{EVERY}' for all of them."
             )
         if self.resamples < 2:

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from edsim.errors import BadInputError
-from edsim.models.neural.design import Design
+from edsim.models.neural.design import Design, no_choice
 
 Supervision = Literal["final_position", "every_position"]
 SUPERVISIONS: tuple[Supervision, ...] = ("final_position", "every_position")
@@ -57,11 +57,9 @@ class Recipe:
 
     def __post_init__(self) -> None:
         if self.supervision not in SUPERVISIONS:
-            raise BadInputError(
-                f"there is no supervision '{self.supervision}': {', '.join(SUPERVISIONS)}."
-            )
+            raise no_choice("is no supervision", self.supervision, SUPERVISIONS)
         if self.decay not in DECAYS:
-            raise BadInputError(f"there is no decay '{self.decay}': {', '.join(DECAYS)}.")
+            raise no_choice("is no decay", self.decay, DECAYS)
         if self.design.network == "pooled_transformer" and self.supervision == "every_position":
             raise BadInputError(
                 "supervision 'every_position' needs a causal network: the pooled transformer would "
@@ -206,10 +204,9 @@ def _changed(recipe: Recipe, name: str, changes: Sequence[str]) -> Recipe:
         key, _, text = change.strip().partition("=")
         side = of_design if key in of_design else of_recipe
         if key not in known:
-            near = difflib.get_close_matches(key, known, n=3) or known
-            raise BadInputError(
-                f"'{key}' in '{name}' is no part of a recipe. Did you mean {', '.join(near)}?"
-            )
+            near = difflib.get_close_matches(key, known, n=3)
+            hint = f"Did you mean {', '.join(near)}?" if near else f"There are {', '.join(known)}."
+            raise BadInputError(f"'{key}' in '{name}' is no part of a recipe. {hint}")
         try:
             side[key] = type(side[key])(text)
         except ValueError:

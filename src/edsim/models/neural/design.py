@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -32,11 +34,9 @@ class Design:
 
     def __post_init__(self) -> None:
         if self.network not in NETWORK_KINDS:
-            raise BadInputError(
-                f"there is no network '{self.network}': {', '.join(NETWORK_KINDS)}."
-            )
+            raise no_choice("is no network", self.network, NETWORK_KINDS)
         if self.heads not in HEADS_KINDS:
-            raise BadInputError(f"there are no heads '{self.heads}': {', '.join(HEADS_KINDS)}.")
+            raise no_choice("are no heads", self.heads, HEADS_KINDS)
         if self.width % (2 * self.attention_heads):
             raise BadInputError(
                 f"width {self.width} cannot be divided among {self.attention_heads} attention "
@@ -51,3 +51,10 @@ class Design:
             raise BadInputError(f"dropout is from 0 to below 1, not {self.dropout:g}.")
         if min(self.width, self.layers, self.attention_heads, self.feedforward, self.n_bins) < 1:
             raise BadInputError("every size of a network is at least 1.")
+
+
+def no_choice(what: str, word: str, known: Sequence[str]) -> BadInputError:
+    """The refusal of a word that is none of a few: all of them, and the nearest."""
+    close = difflib.get_close_matches(word, known, n=1)
+    hint = f" Did you mean '{close[0]}'?" if close else ""
+    return BadInputError(f"there {what} '{word}': {', '.join(known)}.{hint}")
