@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -55,6 +56,19 @@ def test_a_study_is_listed_made_and_shown(
     shown = printed(capsys, "show", str(file))
     assert "waiting" not in shown and "done" in shown and "scores of markov" in shown
     assert printed(capsys, "show", str(tmp_path / "three")) == shown
+
+
+def test_results_of_another_cohort_are_said_to_be(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, folder = tmp_path / "three.toml", tmp_path / "three"
+    file.write_text(STUDY)
+    printed(capsys, "run", str(file))
+    assert "another cohort" not in printed(capsys, "show", str(file))
+    said = json.loads((folder / "study.json").read_text())
+    (folder / "study.json").write_text(json.dumps({**said, "content_hash": "0" * 64}))
+    shown = " ".join(printed(capsys, "show", str(file)).split())
+    assert "three are of another cohort: its content has changed since." in shown
 
 
 def test_a_typing_error_is_said_with_its_line(

@@ -188,6 +188,7 @@ def test_what_fails_does_not_stop_the_others(
     state = state_of(file.results)
     failed = [piece for piece in state.pieces if piece.state == "failed"]
     assert [piece.message for piece in failed] == [failure.message]
+    assert all(piece.seconds and piece.peak_mib for piece in failed), "what the attempt took"
     waiting = [piece.title for piece in state.pieces if piece.state == "waiting"]
     assert any("scores of" in title for title in waiting)
 
@@ -198,6 +199,7 @@ def test_the_state_says_what_is_there_and_what_it_took(study: Callable[..., Stud
     assert {piece.state for piece in before.pieces} == {"waiting"}
     run(file)
     after = state_of(file.path)
+    assert not before.of_another_cohort and not after.of_another_cohort
     assert {piece.state for piece in after.pieces} == {"done"}
     assert all(piece.seconds is not None and piece.peak_mib for piece in after.pieces)
     assert len(after.pieces) == len(before.pieces)
@@ -238,6 +240,8 @@ def test_a_cohort_that_changed_between_runs_is_refused(study: Callable[..., Stud
     with pytest.raises(BadCohortError, match="content has changed since"):
         run(file)
     assert contents(file.results) == before
+    state = state_of(file.results)
+    assert state.of_another_cohort and {piece.state for piece in state.pieces} == {"waiting"}
 
 
 def test_a_folder_of_another_study_is_refused(study: Callable[..., StudyFile]) -> None:

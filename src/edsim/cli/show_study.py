@@ -197,6 +197,12 @@ def show_state(console: Console, state: StudyState) -> None:
     if state.to_draw:
         console.print(f"{escape(state.title)}: nothing is there yet, the cohort neither.")
         return
+    if state.of_another_cohort:
+        console.print(
+            f"[yellow]The results in {escape(str(state.results))} are of another cohort: its "
+            "content has changed since. Name another folder with --out, or remove this one.[/]",
+            soft_wrap=True,
+        )
     table = table_of(escape(state.title), "piece", "state", "took", "GiB")
     done = [piece for piece in state.pieces if piece.state == "done"]
     other = [piece for piece in state.pieces if piece.state != "done"]

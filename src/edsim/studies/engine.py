@@ -54,6 +54,9 @@ class Failure:
     message: str
     n_lacking: int
     """How many pieces were not begun because of it."""
+    seconds: float | None = None
+    peak_mib: float | None = None
+    """What the attempt took; None where it was not measured."""
 
 
 def make_all(
@@ -91,7 +94,13 @@ def failures(graph: Graph, outcomes: Mapping[str, Outcome]) -> list[Failure]:
     """What failed of itself, with the number of pieces that lack it."""
     lacking = [one.because for one in outcomes.values() if one.because]
     return [
-        Failure(graph.pieces[key].title, one.message, lacking.count(key))
+        Failure(
+            graph.pieces[key].title,
+            one.message,
+            lacking.count(key),
+            one.seconds or None,
+            one.peak_mib or None,
+        )
         for key, one in outcomes.items()
         if one.failed and not one.because
     ]

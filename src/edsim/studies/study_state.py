@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from edsim.errors import BadInputError
 from edsim.lab.store import Made
@@ -25,7 +26,7 @@ class PieceState:
     """Why it failed when it was last tried."""
     seconds: float | None = None
     peak_mib: float | None = None
-    """What it took, where it is done and was measured."""
+    """What it took, or the attempt where it failed; None where that was not measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,8 @@ class StudyState:
     pieces: tuple[PieceState, ...]
     to_draw: bool = False
     """Whether even the cohort is not there yet."""
+    of_another_cohort: bool = False
+    """Whether the folder holds results of a cohort that has changed since."""
 
 
 def state_of(place: Path, cohort: Path | None = None) -> StudyState:
@@ -47,8 +50,11 @@ def state_of(place: Path, cohort: Path | None = None) -> StudyState:
     said = StudyFolder(results).said()
     if cohort is None and file.study.synthetic is not None and not file.cohort.exists():
         return StudyState(title, results, (), to_draw=True)
-    built = study_graph(plan, study_cohort(file, cohort))
-    failures = {one["title"]: str(one["message"]) for one in (said or {"failures": []})["failures"]}
+    opened = study_cohort(file, cohort)
+    built = study_graph(plan, opened)
+    other = said is not None and said["content_hash"] != opened.manifest.content_hash
+    failed = [] if said is None or other else said["failures"]
+    failures = {str(one["title"]): one for one in failed}
     wanted = built.graph.wanted()
     return StudyState(
         title,
@@ -58,6 +64,7 @@ def state_of(place: Path, cohort: Path | None = None) -> StudyState:
             for piece in built.graph.pieces.values()
             if piece.done() or piece.key in wanted
         ),
+        of_another_cohort=other,
     )
 
 
@@ -73,7 +80,7 @@ def _file_at(place: Path) -> StudyFile:
     return read_study(place / said["file"])
 
 
-def _state(piece: Piece, failures: Mapping[str, str]) -> PieceState:
+def _state(piece: Piece, failures: Mapping[str, Mapping[str, Any]]) -> PieceState:
     kind = piece.asked.kind
     if piece.done():
         made = _measured(piece)
@@ -82,7 +89,9 @@ def _state(piece: Piece, failures: Mapping[str, str]) -> PieceState:
     if piece.running():
         return PieceState(piece.title, kind, "running")
     if piece.title in failures:
-        return PieceState(piece.title, kind, "failed", failures[piece.title])
+        said = failures[piece.title]
+        took = (said.get("seconds"), said.get("peak_mib"))
+        return PieceState(piece.title, kind, "failed", str(said["message"]), *took)
     return PieceState(piece.title, kind, "waiting")
 
 
