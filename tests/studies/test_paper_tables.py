@@ -34,6 +34,7 @@ from edsim.studies.paper.writing_out import write_table
 from edsim.studies.results import Results
 from edsim.studies.runs import Role, Run
 from edsim.tables.paper import Panel, PaperTable
+from edsim.tables.paper_agreement import line_orders
 from edsim.tables.scores import ScoreRow
 
 TINY = replace(
@@ -235,6 +236,18 @@ def test_intervals_that_are_not_there_are_said_so_and_not_counted(cohort: Cohort
         cells = {c.column: c for c in panel.cells if c.row == row}
         assert cells["Run"].ours == (2.0,) and cells["With both intervals"].ours == (float(n),)
         assert cells["Intervals apart"].ours == apart and cells["Intervals apart"].note == note
+
+
+def test_before_and_after_are_compared_with_each_other(tables: dict[str, PaperTable]) -> None:
+    """In every panel of the audit that has ours and the paper's number for both."""
+    compared = []
+    for panel in tables["tab:app-harness"].panels:
+        there = [c for c in panel.cells if c.ours and c.theirs]
+        if len({(c.row, c.theirs.value) for c in there if c.theirs}) > len({c.row for c in there}):
+            assert panel.along_rows
+            assert sum(order.n_pairs for order in line_orders(panel).values()) > 0, panel.title
+            compared.append(panel.title.partition(":")[0])
+    assert "Remaining LOS over the prefix too" in compared and len(compared) > 3
 
 
 def test_calibration_is_shown_before_and_after_it_was_mended(

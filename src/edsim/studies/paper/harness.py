@@ -152,8 +152,16 @@ def panels(book: Book) -> list[Panel]:
             for name, replay in REPLAYS.items()
         ],
         Panel(title="Reached discharge, what the prefix had added", cells=(_internal(book),)),
-        Panel(title="Reached discharge at the external site", cells=tuple(_external(book))),
-        Panel(title="What the decoder's own stop stopped, percent", cells=tuple(_stopped(book))),
+        Panel(
+            title="Reached discharge at the external site",
+            cells=tuple(_external(book)),
+            along_rows=True,
+        ),
+        Panel(
+            title="What the decoder's own stop stopped, percent",
+            cells=tuple(_stopped(book)),
+            along_rows=True,
+        ),
     ]
 
 
@@ -195,11 +203,13 @@ def _external(book: Book) -> list[PaperCell]:
     earlier = book.score_with(run, "with_the_prefix", "reached_discharge")
     if why == SMALL:  # less what is corrected it would tell the same
         earlier = nothing("reached_discharge", SMALL)
+    corrected, ended = (book.score(run, name) for name in ("reached_discharge", "termination"))
+    discharged = "Launches already discharged"
     return [
-        cell(TEXT, row, "RD earlier", earlier),
-        cell(TEXT, row, "RD corrected", book.score(run, "reached_discharge")),
-        cell(TEXT, row, "Term.", book.score(run, "termination")),
-        plain(TEXT, row, "Launches already discharged", behind, why),
+        _placed(cell(TEXT, row, "RD earlier", earlier), "RD", BEFORE),
+        _placed(cell(TEXT, row, "RD corrected", corrected), "RD", AFTER),
+        _placed(cell(TEXT, row, "Term.", ended), "Term.", AFTER),
+        _placed(plain(TEXT, row, discharged, behind, why), f"{discharged}, percent", "Observed"),
     ]
 
 
