@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from edsim.rollout.__main__ import main
 from edsim.rollout.decoding import parse_rule
 from edsim.rollout.shards import Work, assemble, roll_out_shards
 from edsim.rollout.slots import roll_out_fast
+from edsim.rollout.work_folder import remove_work_folder
 from edsim.tables.known import StayFacts
 from edsim.tables.rollouts import RolloutsHeader
 from edsim.tables.visits import Launches, Visits
@@ -232,6 +234,39 @@ def test_what_a_dead_process_left_behind_is_removed(work: Work, tmp_path: Path) 
     leftover.write_bytes(b"half")
     roll_out_shards(work, tmp_path / "out")
     assert not leftover.exists()
+
+
+@pytest.mark.parametrize("n_removed", range(6))
+def test_a_folder_whose_removal_was_cut_short_is_gone_on_with(
+    work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_removed: int
+) -> None:
+    folder = tmp_path / "out"
+    roll_out_shards(work, folder, shard_rows=160)
+    whole = contents(folder)
+    left, unlink = [n_removed], Path.unlink
+
+    def cut_short(path: Path, missing_ok: bool = False) -> None:
+        if not left[0]:
+            raise KeyboardInterrupt
+        left[0] -= 1
+        unlink(path, missing_ok)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "unlink", cut_short)
+        with suppress(KeyboardInterrupt):
+            remove_work_folder(folder)
+    roll_out_shards(work, folder, shard_rows=160)
+    assert contents(folder) == whole
+    remove_work_folder(folder)
+    assert not folder.exists()
+
+
+def test_a_partial_file_of_a_living_process_is_left_in_peace(work: Work, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    partial = tmp_path / "out" / f".launches.npy.partial-{os.getppid()}"
+    partial.write_bytes(b"half")
+    roll_out_shards(work, tmp_path / "out")
+    assert partial.exists()
 
 
 def test_a_launch_of_an_unknown_stay_leaves_no_folder(work: Work, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -220,16 +219,18 @@ def roll_out_to(
     progress: Progress = silent,
 ) -> Rollouts:
     """Roll out and write the file; a run that was stopped goes on where it was."""
+    from edsim.rollout.work_folder import remove_work_folder
+
     folder = path.with_name(f".{path.name}.shards")
     begun_before = folder.exists()
     try:
         rollouts = roll_out(cohort, producer, settings, progress, work_folder=folder)
     except BaseException:
         if not begun_before and not any(folder.glob("shard-*")):  # nothing to go on from
-            shutil.rmtree(folder, ignore_errors=True)
+            remove_work_folder(folder)
         raise
     _write(cohort, rollouts, path)
-    shutil.rmtree(folder, ignore_errors=True)
+    remove_work_folder(folder)
     return rollouts
 
 

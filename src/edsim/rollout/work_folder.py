@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,7 +54,7 @@ class WorkFolder:
             return folder
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         _remove_leftovers(directory)
-        if {path.name for path in directory.iterdir()} - {_LAUNCHES}:
+        if any(path.name != _LAUNCHES and not _is_partial(path) for path in directory.iterdir()):
             raise OutputError(f"'{directory}' holds something else. Choose another folder.")
         with whole_file(directory / _LAUNCHES, restricted=True) as stream:
             np.save(stream, launches)
@@ -120,9 +121,26 @@ def plain_messages(directory: Path) -> Iterator[None]:
         ) from error
 
 
+def remove_work_folder(directory: Path) -> None:
+    """Remove a folder whose work is done; killed in the midst, what is left can be gone on with.
+
+    The manifest goes after the shards: without it they would be nobody's.
+    """
+    with suppress(OSError):
+        for path in directory.iterdir():
+            if path.name not in (_MANIFEST, _LAUNCHES):
+                path.unlink()
+        (directory / _MANIFEST).unlink()
+    shutil.rmtree(directory, ignore_errors=True)
+
+
+def _is_partial(path: Path) -> bool:
+    return path.name.startswith(".") and ".partial-" in path.name
+
+
 def _remove_leftovers(directory: Path) -> None:
-    """Partial files of processes that are no more."""
-    for partial in directory.glob(".*.partial-*"):
+    """Partial files of processes that are no more; a number in use again leaves one in peace."""
+    for partial in filter(_is_partial, directory.iterdir()):
         owner = partial.name.rpartition("-")[2]
         try:
             os.kill(int(owner), 0)
