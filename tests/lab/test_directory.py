@@ -68,7 +68,7 @@ def test_an_old_directory_comes_back_where_the_new_one_cannot_take_its_place(
         return rename(self, other)
 
     monkeypatch.setattr(Path, "rename", refused)
-    with pytest.raises(OSError, match="refused"):
+    with pytest.raises(OutputError, match="cannot be written: refused"):
         write(target, "new")
     assert list(tmp_path.iterdir()) == [target]
     assert (target / "file").read_text() == "old"

@@ -38,14 +38,16 @@ def whole_file(path: Path, *, restricted: bool) -> Iterator[BinaryIO]:
 
 
 def cannot_write(path: Path, error: OSError) -> OutputError:
-    """The operating system's refusal as a message about the path."""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT, None):  # numpy's short writes have no number
-        there = next(place for place in [path, *path.absolute().parents] if place.exists())
-        free = shutil.disk_usage(there).free / 2**20
+    """The operating system's refusal as a message about the path.
+
+    A write that numpy could not finish has no error number: then it is the space that tells.
+    """
+    there = next(place for place in [path, *path.absolute().parents] if place.exists())
+    free = shutil.disk_usage(there).free / 2**20
+    if error.errno in (errno.ENOSPC, errno.EDQUOT) or (error.errno is None and free < 1):
         return OutputError(
             f"no space left for '{path}' ({free:,.0f} MiB are free now). Nothing was kept; make "
             "room or choose another place."
         )
-    return OutputError(
-        f"'{path}' cannot be written: {os.strerror(error.errno).lower()}. Choose another place."
-    )
+    reason = f"{error}" if error.errno is None else os.strerror(error.errno).lower()
+    return OutputError(f"'{path}' cannot be written: {reason}. Choose another place.")
