@@ -15,7 +15,8 @@ from edsim.metrics.composition import composition_jsd
 from edsim.metrics.figures import Group
 from edsim.metrics.real_vs_real import yardstick_rows
 from edsim.metrics.registry import FULL_TEST, METRICS
-from edsim.metrics.score_rows import SMALL, ZERO_REFERENCE, group_rows
+from edsim.metrics.score_rows import ZERO_REFERENCE, group_rows
+from edsim.metrics.small_cells import SMALL
 from edsim.metrics.two_sample_rows import two_sample_rows
 from edsim.privacy import small
 from edsim.progress import Progress, silent

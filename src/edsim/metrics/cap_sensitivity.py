@@ -98,6 +98,16 @@ def _jsd(totals: Floats) -> Floats:
     return np.where(judged > 0, divergences(generated, observed), np.nan)
 
 
+def _ended_by(n_columns: int) -> list[NDArray[np.int64]]:
+    """By cap: the columns that count the rollouts that ended by then."""
+    return [np.arange(k + 1) for k in range(_N)]
+
+
+def _fitting(n_columns: int) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """By cap: the columns that count the observed suffixes that fit, and all that are judged."""
+    return [(3 * _N + np.arange(k + 1), np.array([4 * _N + k])) for k in range(_N)]
+
+
 _BEYOND = "beyond the cap these rollouts were made with, or none of them ended by then"
 
 MEASURES = (
@@ -109,6 +119,7 @@ MEASURES = (
         target=_would_have_ended,
         at=CAPS,
         loss="distance",
+        cells=_fitting,
         undefined=_BEYOND,
     ),
     Measure(
@@ -118,6 +129,7 @@ MEASURES = (
         value=_duration_ratio,
         at=CAPS,
         loss="log_ratio",
+        support=_ended_by,
         undefined=_BEYOND,
     ),
     Measure(

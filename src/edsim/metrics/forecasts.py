@@ -145,7 +145,12 @@ def _ones(totals: Floats) -> Floats:
 
 def _in_bins(n_columns: int) -> NDArray[np.int64]:
     """The columns that count the launches of each bin."""
-    return np.arange(N_BINS)
+    return np.arange(N_BINS)[:, None]
+
+
+def _truths_in_bins(n_columns: int) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Of which launches of each bin it came true."""
+    return [(np.array([2 * N_BINS + k]), np.array([k])) for k in range(N_BINS)]
 
 
 _EDGES = tuple(i / N_BINS for i in range(N_BINS))
@@ -212,6 +217,7 @@ MEASURES: tuple[Measure, ...] = (
         loss="distance",
         reads="all draws",
         support=_in_bins,
+        adds_up=True,
         undefined=NEEDS_DRAWS,
     ),
     *(
@@ -226,6 +232,7 @@ MEASURES: tuple[Measure, ...] = (
             loss="distance",
             reads="all draws",
             support=_in_bins,
+            cells=_truths_in_bins,
             undefined=f"{NEEDS_DRAWS} and launches with a forecast in this bin",
         )
         for h in HOURS

@@ -33,6 +33,7 @@ def _share(name: str, title: str, part: int) -> Measure:
         sums=_gap_sums,
         value=lambda totals: share(totals[..., part], totals[..., 0]),
         target=lambda totals: share(totals[..., 3 + part], totals[..., 3]),
+        cells=lambda n_columns: [(np.array([3 + part]), np.array([3]))],
         loss="distance",
         undefined="there are no events",
     )

@@ -6,7 +6,7 @@ each of them is written once and no measure knows of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -89,9 +89,15 @@ class Measure:
     """Steps or horizons, where the measure is a series."""
     by_token: bool = False
     """Whether it is a series of one number a token."""
-    support: Callable[[int], NDArray[np.integer]] | None = None
-    """Number of columns to the column of each number of a series that counts the rows it rests on;
-    where those are of few stays, the number is of few people."""
+    support: Callable[[int], Iterable[NDArray[np.integer]]] | None = None
+    """Number of columns to the columns, of each number, that count the rows it rests on; where
+    those are of few stays, the number is of few people."""
+    cells: Callable[[int], Iterable[tuple[NDArray[np.integer], NDArray[np.integer]]]] | None = None
+    """Number of columns to the columns, of each number that is a share of observed visits or is
+    held against one, that count the rows with what it counts, and all rows: neither those with it
+    nor those without it may be few people."""
+    adds_up: bool = False
+    """Whether the numbers of a series add up to a whole, so that all but one tell that one."""
     target: Callable[[Floats], Floats] | None = None
     """Totals to the value that is right, such as the observed share; None where lower is better."""
     loss: Literal["value", "distance", "log_ratio", "below_one", "none"] = "value"

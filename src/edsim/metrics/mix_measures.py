@@ -124,7 +124,8 @@ def _token_share(name: str, title: str, side: int) -> Measure:
         target=target,
         loss="none" if side else "distance",
         by_token=True,
-        support=lambda n_columns: np.arange(n_columns // 2, n_columns),
+        support=lambda n_columns: np.arange(n_columns // 2, n_columns)[:, None],
+        adds_up=True,
         undefined="there are no events",
     )
 

@@ -52,9 +52,14 @@ def _errors(totals: Floats) -> Floats:
     return _percent(totals, 0) - _percent(totals, 1)
 
 
-def _support(n_columns: int) -> NDArray[np.int64]:
+def _support(n_columns: int) -> list[NDArray[np.int64]]:
     """The columns of who is there in truth."""
-    return np.arange(n_columns - len(HOURS), n_columns)
+    return [np.array([column]) for column in range(n_columns - len(HOURS), n_columns)]
+
+
+def _cells(n_columns: int) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Who is there in truth, among all."""
+    return [(there, np.array([0])) for there in _support(n_columns)]
 
 
 _EMPTY = "there are no rollouts"
@@ -78,6 +83,7 @@ MEASURES = (
         loss="distance",
         unit="pp",
         support=_support,
+        cells=_cells,
         undefined=_EMPTY,
     ),
     Measure(
@@ -90,6 +96,7 @@ MEASURES = (
         loss="distance",
         unit="%",
         support=_support,
+        cells=_cells,
         undefined=_EMPTY,
     ),
     Measure(
@@ -101,6 +108,7 @@ MEASURES = (
         loss="none",
         unit="%",
         support=_support,
+        cells=_cells,
         undefined=_EMPTY,
     ),
 )

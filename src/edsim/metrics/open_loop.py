@@ -135,6 +135,7 @@ _MEASURES = (
         sums=_end_said,
         value=lambda totals: share(totals[..., 0], totals[..., 2]),
         target=lambda totals: share(totals[..., 1], totals[..., 2]),
+        cells=lambda n_columns: [(np.array([1]), np.array([2]))],
         loss="distance",
         undefined=_NONE,
     ),

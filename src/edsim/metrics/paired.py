@@ -25,7 +25,8 @@ from edsim.metrics.resampling import (
     stay_sums,
     stays_of,
 )
-from edsim.metrics.score_rows import ONE_DRAW, QUANTILES, SMALL, ZERO_SPREAD
+from edsim.metrics.score_rows import ONE_DRAW, QUANTILES, ZERO_SPREAD
+from edsim.metrics.small_cells import SMALL, hidden_of_any
 from edsim.privacy import small
 from edsim.tables.comparisons import ComparisonRow
 
@@ -70,6 +71,13 @@ class Field:
     def too_small(self) -> bool:
         """Whether it is of too few people to be shown."""
         return self.restricted and small(len(np.unique(self.subject_of_stay)))
+
+    def hidden(self, measure: Measure, sums: Sequence[StaySums]) -> list[bool]:
+        """Which numbers of a measure may not be shown, given its sums in every table."""
+        n_numbers = len(measure.labels(self.facts))
+        if not self.restricted:
+            return [False] * n_numbers
+        return hidden_of_any(measure, sums, self.subject_of_stay, n_numbers)
 
     def sums(self, measure: Measure) -> list[StaySums] | None:
         """Per-stay sums of every table, with the same columns; None where draws are lacking."""
@@ -132,8 +140,9 @@ def _rows(
         n_stays=len(stays),
         where_both_end=not all_launches,
     )
+    nothing = replace(empty, n_launches=0, n_stays=0, note=SMALL)
     if field.too_small():
-        return [replace(empty, n_launches=0, n_stays=0, note=SMALL)]
+        return [nothing]
     sums = field.sums(measure)
     if sums is None:
         return [replace(empty, note=ONE_DRAW)]
@@ -141,8 +150,11 @@ def _rows(
     a, b = (figures_of(measure, one, weights) for one in sums)
     coins = exchange_coins(len(stays), n_exchanges)
     null = sums[0].exchanged(sums[1], lambda one, other: _apart(measure, one, other), coins)
+    hidden = field.hidden(measure, sums)
     return [
-        _row(replace(empty, **label), measure, a, b, null, k)
+        replace(nothing, **label)
+        if hidden[k]
+        else _row(replace(empty, **label), measure, a, b, null, k)
         for k, label in enumerate(measure.labels(field.facts))
     ]
 

@@ -28,7 +28,10 @@ def _both(scored: Scored, facts: ScoringFacts) -> NDArray[np.float32]:
     )
 
 
-def _measure(name: str, title: str, part: int, whole: int, undefined: str) -> Measure:
+def _measure(
+    name: str, title: str, part: int, whole: int, undefined: str, *, is_share: bool = False
+) -> Measure:
+    cells = [(np.array([6 + part]), np.array([6 + whole]))]
     return Measure(
         name=name,
         title=title,
@@ -36,6 +39,7 @@ def _measure(name: str, title: str, part: int, whole: int, undefined: str) -> Me
         value=lambda totals: share(totals[..., part], totals[..., whole]),
         target=lambda totals: share(totals[..., 6 + part], totals[..., 6 + whole]),
         loss="distance",
+        cells=(lambda n_columns: cells) if is_share else None,
         undefined=undefined,
     )
 
@@ -44,7 +48,7 @@ _EMPTY = "there are no rollouts"
 
 MEASURES = (
     _measure("longest_run", "Longest run", 1, 0, _EMPTY),
-    _measure("share_runs_10", "Runs of 10 or more", 2, 0, _EMPTY),
+    _measure("share_runs_10", "Runs of 10 or more", 2, 0, _EMPTY, is_share=True),
     _measure("distinct_ratio", "Different events", 3, 0, _EMPTY),
-    _measure("share_tail_10", "Last 10 the same", 5, 4, "no rollout has ten events"),
+    _measure("share_tail_10", "Last 10 the same", 5, 4, "no rollout has ten events", is_share=True),
 )

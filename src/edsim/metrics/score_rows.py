@@ -16,14 +16,14 @@ import numpy as np
 from edsim.metrics.figures import Figures, Group, TableSums
 from edsim.metrics.measure import Floats, Measure, share
 from edsim.metrics.registry import MULTIPLES
-from edsim.privacy import Cell, small, without_small_cells
+from edsim.metrics.small_cells import SMALL, hidden_numbers, people
+from edsim.privacy import small
 from edsim.tables.scores import ScoreRow
 
 QUANTILES = (0.025, 0.975)
 ONE_DRAW = "needs at least two draws of each launch"
 ZERO_REFERENCE = "the order-3 model's divergence is 0 or not defined"
 PAIRED = "paired with its own truth: no simulator can reach 0"
-SMALL = "fewer than 10 subjects, or a cell that would give one away"
 ZERO_SPREAD = "no other stays can be drawn from these few"
 ON_OUTCOME = "selected on the outcome: no simulator can reach 0"
 
@@ -55,37 +55,16 @@ def group_rows(group: Group, measures: Sequence[Measure]) -> list[ScoreRow]:
 def _rows(
     group: Group, measure: Measure, ours: Figures, theirs: Figures | None, best: Figures | None
 ) -> list[ScoreRow]:
-    people = _people(group, measure, ours)
-    hidden = _hidden(group, measure, people)
     labels = measure.labels(group.facts)
+    of = measure, ours.sums, group.subject_of_stay, len(labels)
+    n_subjects = people(*of)
+    hidden = hidden_numbers(*of) if group.restricted else [False] * len(labels)
     return [
         replace(_empty(group, measure, SMALL, hidden=True), **label)
         if hidden[k]
-        else replace(_row(group, measure, ours, theirs, best, k), **label, n_subjects=people[k])
+        else replace(_row(group, measure, ours, theirs, best, k), **label, n_subjects=n_subjects[k])
         for k, label in enumerate(labels)
     ]
-
-
-def _people(group: Group, measure: Measure, ours: Figures) -> list[int]:
-    """How many subjects each number rests on: for a series those who have what it counts."""
-    if measure.support is None:
-        return [group.counts["n_subjects"]] * len(ours.values)
-    columns = measure.support(len(ours.sums.begin) - 1)
-    return [len(np.unique(group.subject_of_stay[ours.sums.stays_in(c)])) for c in columns]
-
-
-def _hidden(group: Group, measure: Measure, people: Sequence[int]) -> list[bool]:
-    """Which numbers of a series rest on too few people to be shown.
-
-    Shares of tokens add up to 1, so that a second one is hidden where one is.
-    """
-    if not group.restricted or measure.support is None:
-        return [False] * len(people)
-    if not measure.by_token:
-        return [small(count) for count in people]
-    cells = [Cell(str(k), 1, count) for k, count in enumerate(people)]
-    shown = {cell.name for cell in without_small_cells(cells)[0]}
-    return [str(k) not in shown for k in range(len(people))]
 
 
 def _row(

@@ -16,7 +16,8 @@ from edsim.metrics.figures import Figures, figures_of
 from edsim.metrics.measure import Floats, Measure
 from edsim.metrics.paired import LEVEL, Field
 from edsim.metrics.resampling import resample_weights, stays_of
-from edsim.metrics.score_rows import ONE_DRAW, SMALL
+from edsim.metrics.score_rows import ONE_DRAW
+from edsim.metrics.small_cells import SMALL
 from edsim.tables.comparisons import SeedRow
 
 FEWEST_SEEDS = 3
@@ -46,8 +47,11 @@ def _rows(field: Field, n_a: int, measure: Measure, n_resamples: int) -> list[Se
     stays, _ = stays_of(field.tables[0].first.launches)
     weights = resample_weights(len(stays), n_resamples)
     figures = [figures_of(measure, one, weights) for one in sums]
+    hidden = field.hidden(measure, sums)
     rows = [
-        _row(replace(empty, **label), measure, figures[:n_a], figures[n_a:], k)
+        replace(empty, **label, note=SMALL)
+        if hidden[k]
+        else _row(replace(empty, **label), measure, figures[:n_a], figures[n_a:], k)
         for k, label in enumerate(measure.labels(field.facts))
     ]
     return [

@@ -90,6 +90,6 @@ MEASURES = (
         loss="distance",
         unit="min",
         undefined=_FEW,
-        support=lambda n_columns: np.arange(3, n_columns, 4),
+        support=lambda n_columns: np.arange(3, n_columns, 4)[:, None],
     ),
 )

@@ -79,6 +79,7 @@ MEASURES = (
         value=lambda totals: share(totals[..., 0], totals[..., 2]),
         target=lambda totals: share(totals[..., 1], totals[..., 2]),
         loss="distance",
+        cells=lambda n_columns: [(np.array([1]), np.array([2]))],
         undefined="the vocabulary names no discharge token",
     ),
     Measure(
@@ -87,7 +88,8 @@ MEASURES = (
         sums=_longer,
         value=lambda totals: share(totals[..., 0], totals[..., 1]),
         loss="none",
-        support=lambda n_columns: np.arange(1),
+        support=lambda n_columns: [np.array([0])],
+        cells=lambda n_columns: [(np.array([0]), np.array([1]))],
         undefined="there are no rollouts",
     ),
 )

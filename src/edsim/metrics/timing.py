@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -124,6 +125,11 @@ def completion(scored: Scored) -> Floats:
     return np.asarray(before / (before + scored.observed.lengths() - 1))
 
 
+def _counted_in(*columns: int) -> Callable[[int], list[NDArray[np.int64]]]:
+    """The columns that count the rows behind a number."""
+    return lambda n_columns: [np.array(columns)]
+
+
 _NO_END = "no rollout ended"
 
 
@@ -133,6 +139,7 @@ def _error(name: str, title: str, capped: bool) -> Measure:
         title=title,
         sums=partial(_errors, capped=capped),
         value=lambda totals: share(totals[..., 0], totals[..., 1]),
+        support=_counted_in(1),
         paired=True,
         ended_only=not capped,
         unit="min",
@@ -146,6 +153,7 @@ def _rank(name: str, title: str, capped: bool) -> Measure:
         title=title,
         sums=partial(_ranks, capped=capped),
         value=_correlation,
+        support=_counted_in(0),
         loss="below_one",
         paired=True,
         ended_only=not capped,
@@ -159,6 +167,7 @@ def _distance(name: str, title: str, late: bool) -> Measure:
         title=title,
         sums=partial(_log_minutes, late=late),
         value=_wasserstein,
+        support=lambda n_columns: [np.arange(n_columns // 2, n_columns)],
         interval="distance",
         ended_only=True,
         on_outcome=late,
@@ -173,6 +182,7 @@ MEASURES = (
         title="Duration ratio",
         sums=_minutes,
         value=lambda totals: share(totals[..., 0], totals[..., 1]),
+        support=_counted_in(2),
         loss="log_ratio",
         ended_only=True,
         undefined="no rollout ended, or nothing remained of those that did",
@@ -183,6 +193,7 @@ MEASURES = (
         sums=_minutes,
         value=lambda totals: share(totals[..., 0], totals[..., 2]),
         target=lambda totals: share(totals[..., 1], totals[..., 2]),
+        support=_counted_in(2),
         loss="distance",
         ended_only=True,
         unit="min",

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from edsim.metrics.figures import Group, Table
 from edsim.metrics.resampling import stays_of
-from edsim.metrics.score_rows import QUANTILES, SMALL
+from edsim.metrics.score_rows import QUANTILES
+from edsim.metrics.small_cells import SMALL
 from edsim.metrics.two_sample import FEWEST, TWO_SAMPLE, Sides, TwoSample
 from edsim.privacy import small
 from edsim.tables.rollouts import Scored
