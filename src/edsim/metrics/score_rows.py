@@ -160,8 +160,8 @@ def _multiple(
     empty = replace(row, metric=name, value=None, corrected=None, low=None, high=None, floor=None)
     empty = replace(empty, reference=None, loss=None, position=None, unit="times")
     if row.value is None or theirs is None or not theirs.values[0] > 0:
-        why = row.note if row.value is None else group.no_reference
-        return replace(empty, floor_kind="", note=why if theirs is None else ZERO_REFERENCE)
+        beside = group.no_reference if theirs is None else ZERO_REFERENCE
+        return replace(empty, floor_kind="", note=row.note if row.value is None else beside)
     once = float(theirs.values[0])
     mine, beside = (
         np.maximum(side.values_again[:, 0] - 2 * side.bias[0], 0.0) for side in (ours, theirs)
