@@ -23,6 +23,7 @@ from edsim.metrics.proper import (
 )
 from edsim.tables.rollouts import Ensemble
 from edsim.tables.visits import Suffixes
+from metrics.groups import group, rows_of, table
 from metrics.rows import lasting, suffixes
 
 FACTS = ScoringFacts(tokens=("END", "Check", "Home", "Ward"), discharges=(2, 3), lattice=1.0)
@@ -222,7 +223,10 @@ def test_one_draw_or_no_rows_have_no_score(measure: Measure) -> None:
     ):
         found = np.atleast_1d(value(measure.name + measure.group, rows))
         assert np.isnan(found).all() and len(found) == max(1, len(measure.at))
-    assert "two draws" in measure.undefined
+    rows_of_one_draw = rows_of(group(table(lasting(10, 20), lasting(10, 20))), measure.name)
+    assert rows_of_one_draw
+    for row in rows_of_one_draw:
+        assert row.value is None and "two draws" in row.note
 
 
 def test_a_vocabulary_without_discharges_has_no_energy_score() -> None:

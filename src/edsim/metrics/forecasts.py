@@ -205,7 +205,7 @@ MEASURES: tuple[Measure, ...] = (
         value=_mean,
         reads="all draws",
         paired=True,
-        undefined=f"{NEEDS_DRAWS} and a vocabulary with discharge tokens",
+        undefined="the vocabulary names no discharge token",
     ),
     Measure(
         name="pit",
@@ -233,7 +233,7 @@ MEASURES: tuple[Measure, ...] = (
             reads="all draws",
             support=_in_bins,
             cells=_truths_in_bins,
-            undefined=f"{NEEDS_DRAWS} and launches with a forecast in this bin",
+            undefined="no launch has a forecast in this bin",
         )
         for h in HOURS
     ),
