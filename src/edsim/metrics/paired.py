@@ -25,7 +25,7 @@ from edsim.metrics.resampling import (
     stay_sums,
     stays_of,
 )
-from edsim.metrics.score_rows import ONE_DRAW, QUANTILES, ZERO_SPREAD
+from edsim.metrics.score_rows import ONE_DRAW, QUANTILES, ZERO_RATIO, ZERO_SPREAD
 from edsim.metrics.small_cells import SMALL, hidden_of_any
 from edsim.privacy import small
 from edsim.tables.comparisons import ComparisonRow
@@ -34,6 +34,8 @@ EXCHANGES = 2_000
 LEVEL = 0.05
 FOUR_IN_FIVE = 1.959964 + 0.841621
 """Standard errors of a difference that is found four times in five at the level of .05."""
+NEVER_BOTH = "there is no launch on which both ended"
+OF_THE_TRUTH = "describes the truth: nothing to compare"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +145,8 @@ def _rows(
     nothing = replace(empty, n_launches=0, n_stays=0, note=SMALL)
     if field.too_small():
         return [nothing]
+    if not field.n_launches:
+        return [replace(empty, note=NEVER_BOTH)]
     sums = field.sums(measure)
     if sums is None:
         return [replace(empty, note=ONE_DRAW)]
@@ -161,7 +165,16 @@ def _rows(
 
 def _apart(measure: Measure, one: Floats, other: Floats) -> Floats:
     """Difference of the losses of two totals, [..., numbers]."""
-    return np.asarray(measure.losses_of(one) - measure.losses_of(other))
+    with np.errstate(invalid="ignore"):  # of two ratios of 0, whose losses are infinite
+        return np.asarray(measure.losses_of(one) - measure.losses_of(other))
+
+
+def why_none(measure: Measure, sides: Sequence[Figures], k: int) -> str:
+    """Why there is no difference of losses."""
+    if measure.loss == "none":
+        return OF_THE_TRUTH
+    defined = all(np.isfinite(side.values[k]) for side in sides)
+    return ZERO_RATIO if defined and measure.loss == "log_ratio" else measure.undefined
 
 
 def _row(
@@ -173,10 +186,11 @@ def _row(
         b=_number(b.values[k]),
         target=_number(a.targets[k]) if measure.better == "target" else None,
     )
+    if not (np.isfinite(a.losses[k]) and np.isfinite(b.losses[k])):
+        return replace(said, note=why_none(measure, (a, b), k))
     difference = a.losses[k] - b.losses[k]
-    if not np.isfinite(difference):
-        return replace(said, note=measure.undefined)
-    low, high, sd = _interval(measure, a, b, k)
+    one_stay = a.sums.n_stays < 2
+    low, high, sd = (None, None, None) if one_stay else _interval(measure, a, b, k)
     p_value = _chance(float(difference), null[:, k])
     return replace(
         said,

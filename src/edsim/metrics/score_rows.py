@@ -25,6 +25,7 @@ ONE_DRAW = "needs at least two draws of each launch"
 ZERO_REFERENCE = "the order-3 model's divergence is 0 or not defined"
 PAIRED = "paired with its own truth: no simulator can reach 0"
 ZERO_SPREAD = "no other stays can be drawn from these few"
+ZERO_RATIO = "the ratio is 0, so its logarithm is not defined"
 ON_OUTCOME = "selected on the outcome: no simulator can reach 0"
 
 
@@ -77,12 +78,17 @@ def _row(
 ) -> ScoreRow:
     if not np.isfinite(ours.values[k]):
         return replace(_empty(group, measure, measure.undefined), target=_target(measure, ours, k))
-    corrected, low, high = _interval(measure, ours, k)
+    corrected, low, high = _interval(group, measure, ours, k)
     floor, floor_kind, note = _floor(group, measure, ours, best, k)
     loss = _number(ours.losses[k])
+    notes = [
+        ZERO_SPREAD if group.n_stays < 2 else "",
+        ZERO_RATIO if measure.loss == "log_ratio" and loss is None else "",
+        note,
+    ]
     beside = None if theirs is None else _number(theirs.losses[k])
     return replace(
-        _empty(group, measure, note),
+        _empty(group, measure, "; ".join(one for one in notes if one)),
         value=float(ours.values[k]),
         corrected=corrected,
         low=low,
@@ -97,9 +103,14 @@ def _row(
 
 
 def _interval(
-    measure: Measure, ours: Figures, k: int
+    group: Group, measure: Measure, ours: Figures, k: int
 ) -> tuple[float | None, float | None, float | None]:
-    """Corrected value and interval; quantiles move by twice the bias where noise biases upwards."""
+    """Corrected value and interval; quantiles move by twice the bias where noise biases upwards.
+
+    None of a single stay, which can only be drawn again.
+    """
+    if group.n_stays < 2:
+        return None, None, None
     low, high = _quantiles(ours.values_again[:, k])
     if measure.interval == "percentile":
         return None, low, high
@@ -136,6 +147,8 @@ def _floor(
         return None, "", PAIRED
     if best is not None:
         return _number(best.losses[k]), "oracle", ""
+    if group.n_stays < 2:
+        return None, "", ""
     return _number(ours.own_noise[k]), "bootstrap bias", ""
 
 
@@ -166,7 +179,7 @@ def _multiple(
     mine, beside = (
         np.maximum(side.values_again[:, 0] - 2 * side.bias[0], 0.0) for side in (ours, theirs)
     )
-    low, high = _quantiles(share(mine, beside))
+    low, high = (None, None) if row.low is None else _quantiles(share(mine, beside))
     less = float(max(theirs.values[0] - theirs.bias[0], 0.0))
     corrected = None if row.corrected is None or not less > 0 else row.corrected / less
     return replace(

@@ -14,7 +14,7 @@ import numpy as np
 from edsim.metrics.comparison_words import sentence_of_seeds
 from edsim.metrics.figures import Figures, figures_of
 from edsim.metrics.measure import Floats, Measure
-from edsim.metrics.paired import LEVEL, Field
+from edsim.metrics.paired import LEVEL, Field, why_none
 from edsim.metrics.resampling import resample_weights, stays_of
 from edsim.metrics.score_rows import ONE_DRAW
 from edsim.metrics.small_cells import SMALL
@@ -23,6 +23,7 @@ from edsim.tables.comparisons import SeedRow
 FEWEST_SEEDS = 3
 MOST_SEEDS = 1_000
 POWER = 0.8
+NEVER_ALL = "there is no launch on which the rollouts of every seed ended"
 
 
 def compared_seeds(
@@ -41,6 +42,8 @@ def _rows(field: Field, n_a: int, measure: Measure, n_resamples: int) -> list[Se
     empty = SeedRow(metric=measure.name, group=measure.group)
     if field.too_small():
         return [replace(empty, note=SMALL)]
+    if not field.n_launches:
+        return [replace(empty, note=NEVER_ALL)]
     sums = field.sums(measure)
     if sums is None:
         return [replace(empty, note=ONE_DRAW)]
@@ -71,7 +74,9 @@ def _row(
 ) -> SeedRow:
     losses = [np.array([one.losses[k] for one in side]) for side in (a, b)]
     if not all(np.isfinite(side).all() for side in losses):
-        return replace(empty, note=f"not defined for every seed: {measure.undefined}")
+        why = why_none(measure, [*a, *b], k)
+        told = measure.loss == "none"
+        return replace(empty, note=why if told else f"not defined for every seed: {why}")
     between = [float(side.std(ddof=1)) for side in losses]
     difference = float(losses[0].mean() - losses[1].mean())
     low, high, p_value = welch(losses[0], losses[1])
