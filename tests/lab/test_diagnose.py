@@ -197,6 +197,19 @@ def test_the_token_that_starts_the_loop_is_named(cohort: Cohort, healthy: Rollou
     assert healthy.header.tokens[8] in sentence
 
 
+@pytest.mark.parametrize("from_step", [0, 3])
+def test_a_clock_that_stops_is_told_in_a_sentence(
+    cohort: Cohort, healthy: Rollouts, from_step: int
+) -> None:
+    def stopped(row: Row, chance: Chance) -> Row:
+        return row[0], np.where(np.arange(len(row[1])) >= from_step, 0.0, row[1])
+
+    (verdict,) = diagnose(mutant(healthy, stopped), cohort)
+    assert verdict.fault == ("clock contraction" if from_step else "clock bias")
+    assert "0.00 times" in verdict.sentence and "not comparable" not in verdict.sentence
+    assert "times from step 8 on" in verdict.sentence
+
+
 def test_continuations_of_other_visits_are_found_out(cohort: Cohort, healthy: Rollouts) -> None:
     order = np.random.default_rng(0).permutation(len(healthy))
     mixed = replace(healthy, generated=healthy.generated.take(order))

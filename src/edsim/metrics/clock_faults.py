@@ -60,7 +60,9 @@ def clock_faults(seen: Seen) -> list[Found]:
 
 
 def _times(ratio: Difference) -> str:
-    return f"{np.exp(ratio.value):.2f} times" if np.isfinite(ratio.value) else "not comparable to"
+    """In words; the logarithm of a clock that stands still is minus infinity."""
+    known = ratio.value < np.inf
+    return f"{np.exp(ratio.value):.2f} times" if known else "an unknown number of times"
 
 
 def _longest_gap(seen: Seen) -> float:
