@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -97,9 +97,28 @@ def test_restricted_data_show_no_small_count(
     assert None in counts and all(count is None or count == 0 or count >= 10 for count in counts)
 
 
+@pytest.mark.parametrize("n_stays", [8, 30])
+def test_of_few_people_nothing_is_told_that_gives_the_truth_away(
+    cohort: Cohort, n_stays: int
+) -> None:
+    """The last arrivals: a foretold number, held against the truth, would tell what that was."""
+    kept = Cohort(cohort.directory, replace(cohort.manifest, restricted=True))
+    is_test = (cohort.stays()["split"] == "test").to_numpy()
+    first = np.sort(lab_census._moments(cohort)[is_test])[-n_stays]
+    begin = first.astype("datetime64[h]").astype(datetime)
+    end = begin + timedelta(hours=60)
+    found = census(kept, ["markov"], begin=begin, end=end, beds=3, draws=2)
+    (one,) = found.producers
+    truths = (found.n_stays, found.mean_observed, found.exceeded, one.crps, one.crps_low)
+    truths += (one.crps_high, one.bias, one.within, one.exceed_brier)
+    assert all((truth is None) == (n_stays < 10) for truth in truths)
+    assert (one.hours == ()) == (n_stays < 10)
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [
+        ({"beds": -3}, "0 beds or more, and not -3"),
         ({"draws": 1}, "at least 2 draws"),
         ({"begin": BEGIN, "end": datetime(2020, 1, 3)}, "first 48 hours are warm-up"),
         ({"begin": datetime(2031, 1, 1)}, "they arrive from 2020-01-01"),

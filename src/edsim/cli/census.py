@@ -114,14 +114,18 @@ def _show(found: Census) -> None:
     )
     for one in found.producers:
         counted = [hour for hour in one.hours if not hour.warm_up]
-        p = sum(hour.p_exceed or 0.0 for hour in counted) / max(len(counted), 1)
+        p = [hour.p_exceed or 0.0 for hour in counted]
         table.add_row(
             escape(one.producer),
             _figure(one.crps),
-            f"{_figure(one.crps_low)} to {_figure(one.crps_high)}",
+            "-" if one.crps_low is None else f"{one.crps_low:.3f} to {_figure(one.crps_high)}",
             "-" if one.bias is None else f"{one.bias:+.2f}",
             "-" if one.within is None else f"{one.within:.0%}",
-            *([] if found.beds is None else [f"{p:.3f}", _figure(one.exceed_brier)]),
+            *(
+                []
+                if found.beds is None
+                else [_figure(sum(p) / len(p) if p else None), _figure(one.exceed_brier)]
+            ),
             f"{one.capped:.1%}",
         )
     console.print(table)

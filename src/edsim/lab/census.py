@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from edsim import __version__
 from edsim.errors import BadCohortError, BadInputError
 from edsim.lab.cohort import Cohort
+from edsim.lab.few_people import few_people
 from edsim.lab.producers import always_the_same
 from edsim.lab.references import rollouts_asked
 from edsim.lab.rollouts import RolloutSettings, roll_out
@@ -76,6 +77,8 @@ def census(
     """
     if draws < 2:
         raise BadInputError("a census needs at least 2 draws, to say how sure a simulator is.")
+    if beds is not None and beds < 0:
+        raise BadInputError(f"a department has 0 beds or more, and not {beds}.")
     name = cohort.vocabulary_name(vocabulary)
     moments = _moments(cohort)
     begin, end = _period(cohort, moments, begin, end)
@@ -92,8 +95,7 @@ def census(
     n_hours = (end - begin) // timedelta(hours=1)
     observed = measures.present_at_hours(stays.arrival, stays.observed_end[:, None], n_hours)[0]
     counts = np.arange(n_hours) >= WARM_UP_HOURS
-    restricted = cohort.manifest.restricted
-    hidden = restricted and small(len(stays.launches))
+    hidden = few_people(cohort, stays.launches)
     return Census(
         cohort=cohort_facts(cohort, name),
         vocabulary=name,
@@ -115,7 +117,8 @@ def census(
                 Foretold(observed, np.zeros((0, n_hours), np.int64), counts),
                 begin,
                 beds,
-                restricted,
+                _told(cohort, observed),
+                hidden=hidden,
             )
             for one in producers
         ),
@@ -242,33 +245,42 @@ def _of_producer(
     truth: Foretold,
     begin: datetime,
     beds: int | None,
-    restricted: bool,
+    told: Sequence[bool],
+    *,
+    hidden: bool,
 ) -> CensusOf:
+    """What a producer foretells. Where the truth is hidden, so is all that compares with it, and
+    every hour: arrivals are given, so that draws tell how many came."""
     end = stays.launched[:, None] + drawn.remaining / 60
     n_hours = len(truth.observed)
     one = replace(truth, drawn=measures.present_at_hours(stays.arrival, end, n_hours))
-    crps, low, high = measures.mean_crps(one)
+    crps, low, high = (None,) * 3 if hidden else map(_number, measures.mean_crps(one))
+    brier = None if beds is None or hidden else _number(measures.exceed_brier(one, beds))
     return CensusOf(
         producer=name,
-        crps=_number(crps),
-        crps_low=_number(low),
-        crps_high=_number(high),
-        bias=_number(measures.bias(one)),
-        within=_number(measures.share_within(one)),
-        exceed_brier=None if beds is None else _number(measures.exceed_brier(one, beds)),
+        crps=crps,
+        crps_low=low,
+        crps_high=high,
+        bias=None if hidden else _number(measures.bias(one)),
+        within=None if hidden else _number(measures.share_within(one)),
+        exceed_brier=brier,
         capped=float(np.isinf(drawn.remaining).mean()),
-        hours=_hours(one, begin, beds, restricted),
+        hours=() if hidden else _hours(one, begin, beds, told),
         **drawn.header,
     )
 
 
+def _told(cohort: Cohort, observed: NDArray[np.int64]) -> list[bool]:
+    """At which hours the observed count may be shown."""
+    return [not (cohort.manifest.restricted and small(int(count))) for count in observed]
+
+
 def _hours(
-    one: Foretold, begin: datetime, beds: int | None, restricted: bool
+    one: Foretold, begin: datetime, beds: int | None, told: Sequence[bool]
 ) -> tuple[CensusHour, ...]:
     low, median, high = np.quantile(one.drawn, (measures.LOW, 0.5, measures.HIGH), axis=0)
     mean, crps = one.drawn.mean(axis=0), measures.hourly_crps(one)
     exceed = None if beds is None else measures.exceed_share(one, beds)
-    told = [not (restricted and small(int(count))) for count in one.observed]
     return tuple(
         CensusHour(
             time=(begin + timedelta(hours=h)).isoformat(),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from edsim.cohort.manifest import Manifest, hash_file, read_manifest
 from edsim.cohort.tables import EVENTS_FILE, STAYS_FILE, read_events, read_stays, scan_events
@@ -125,6 +126,11 @@ def open_cohort(directory: Path | str) -> Cohort:
     """Open a cohort directory; a changed or foreign manifest is refused."""
     directory = Path(directory)
     return Cohort(directory, read_manifest(directory))
+
+
+def subjects_of(cohort: Cohort) -> NDArray[np.int64]:
+    """A number for the subject of each stay of the cohort."""
+    return cohort.stays()["subject_id"].rank("dense").to_numpy().astype(np.int64)
 
 
 @lru_cache(maxsize=256)

@@ -8,9 +8,9 @@ from itertools import combinations
 
 from edsim import __version__
 from edsim.errors import BadInputError
-from edsim.lab.cohort import Cohort
+from edsim.lab.cohort import Cohort, subjects_of
 from edsim.lab.launch_sets import launch_set_of
-from edsim.lab.scores import cohort_facts, subjects_of, table_of
+from edsim.lab.scores import cohort_facts, table_of
 from edsim.lab.scoring_facts import scoring_facts
 from edsim.metrics.measure import Measure
 from edsim.metrics.paired import EXCHANGES, Field, compared

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from edsim import __version__
-from edsim.lab.cohort import Cohort
-from edsim.lab.scores import cohort_facts, subjects_of
+from edsim.lab.cohort import Cohort, subjects_of
+from edsim.lab.scores import cohort_facts
 from edsim.tables.scores import ScoreRow, ScoreSheet
 from edsim.tables.visits import SPLITS
 

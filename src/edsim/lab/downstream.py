@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from edsim import __version__
-from edsim.lab.cohort import Cohort
+from edsim.lab.cohort import Cohort, subjects_of
 from edsim.lab.downstream_tasks import READINESS, TASKS, Asked, Department, Task
-from edsim.lab.scores import cohort_facts, subjects_of
+from edsim.lab.scores import cohort_facts
 from edsim.metrics.discrimination import judged
 from edsim.metrics.downstream import (
     FEATURES,

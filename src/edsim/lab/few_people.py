@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from edsim.lab.cohort import Cohort
-from edsim.lab.scores import subjects_of
+from edsim.lab.cohort import Cohort, subjects_of
 from edsim.privacy import hidden_parts, small, without_numbers, without_small_counts
 from edsim.tables.visits import SPLITS, Launches
 

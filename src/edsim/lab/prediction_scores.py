@@ -8,11 +8,11 @@ import numpy as np
 
 from edsim import __version__
 from edsim.errors import BadTableError
-from edsim.lab.cohort import Cohort
+from edsim.lab.cohort import Cohort, subjects_of
 from edsim.lab.populations import POPULATIONS
 from edsim.lab.predictions import beside_truth, kept_predictions
 from edsim.lab.references import REFERENCE
-from edsim.lab.scores import EVERY, cohort_facts, population_rows, subjects_of
+from edsim.lab.scores import EVERY, cohort_facts, population_rows
 from edsim.lab.scoring_facts import scoring_facts
 from edsim.metrics.figures import Group, PredictedTable
 from edsim.metrics.open_loop import OPEN_LOOP, OPEN_LOOP_BY_GROUP

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from edsim import __version__
 from edsim.cohort.manifest import Manifest
 from edsim.errors import BadInputError
-from edsim.lab.cohort import Cohort
+from edsim.lab.cohort import Cohort, subjects_of
 from edsim.lab.diagnose import diagnose
 from edsim.lab.launch_sets import launch_set_of
 from edsim.lab.oracle import PRODUCER as ORACLE
@@ -251,11 +251,6 @@ def table_of(rollouts: Rollouts, cohort: Cohort) -> Table:
     """The rollouts beside what was observed, all draws of them where there are several."""
     every = ensemble_beside_truth(rollouts, cohort) if rollouts.header.draws > 1 else None
     return Table(beside_truth(rollouts, cohort), every)
-
-
-def subjects_of(cohort: Cohort) -> NDArray[np.int64]:
-    """A number for the subject of each stay of the cohort."""
-    return cohort.stays()["subject_id"].rank("dense").to_numpy().astype(np.int64)
 
 
 def _on_shared(

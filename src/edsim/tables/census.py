@@ -61,6 +61,7 @@ class CensusOf:
     capped: float = 0.0
     """Share of draws that the cap stopped, which stay to the end of the period."""
     hours: tuple[CensusHour, ...] = ()
+    """None where the stays are so few that restricted data may not tell of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

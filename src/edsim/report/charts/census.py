@@ -60,7 +60,9 @@ def _figure(census: Census, name: str, entries: Sequence[Entry]) -> Figure:
     census = replace(census, producers=tuple(called))
     rows, n_left_out = _rows(census)
     if not rows:
-        return replace(said, missing="The period has no hour in it.")
+        few = "Too few people came in the period for their hours to be shown."
+        why = few if census.n_stays is None else "The period has no hour in it."
+        return replace(said, missing=why)
     labels = list(dict.fromkeys(row["producer"] for row in rows))
     base = chart_of("rows").transform_filter(f"datum.producer == {PRODUCER}")
     x = alt.X("time:T", title=None, axis=alt.Axis(grid=False, format="%b %d", labelOverlap=True))
