@@ -95,3 +95,32 @@ def test_a_small_count_among_many_people_is_said_roughly(
     for command in (["check", text], ["rollouts", "convert", text, folder / "again.csv"]):
         said = said_by(capsys, *command, *on)
         assert "fewer than 10" in said
+
+
+def test_predictions_of_few_people_are_not_counted(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["predict", "markov", "--overwrite", "--out", folder / "p.predictions.parquet"]
+    few = said_by(capsys, *command, "--cohort", folder / "few")
+    assert few.startswith("Few predictions written to")
+    many = said_by(capsys, *command, "--cohort", folder / "many")
+    assert re.match(r"\d+ predictions, [\d.]+% of them right", many)
+
+
+def test_a_diagnosis_of_few_people_is_said_without_numbers(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for command in ("diagnose", "score"):
+        few = said_by(capsys, command, rollouts_of(folder, "few"), "--cohort", folder / "few")
+        assert command == "score" or not re.search(r"\d", few.removeprefix("markov")), few
+        assert not re.search(r"\d+ (are launched|stays|launches)", few)
+    many = said_by(capsys, "diagnose", rollouts_of(folder, "many"), "--cohort", folder / "many")
+    assert re.search(r"\d", many)
+
+
+def test_a_diagnosis_does_not_say_from_how_few_stays(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    on = ["--cohort", folder / "many", "--launches", "matched-5"]
+    said = said_by(capsys, "diagnose", "markov", *on)
+    assert "Too few stays" in said and not re.search(r"\d", said)

@@ -42,6 +42,7 @@ def predict(
     """
     from edsim.errors import BadInputError, OutputError
     from edsim.lab.cohort import open_cohort
+    from edsim.lab.few_people import few_people
     from edsim.lab.predictions import kept_predictions, write
     from edsim.tables.predictions import SUFFIX
 
@@ -60,9 +61,11 @@ def predict(
             progress=progress,
         )
     write(made, out, opened)
-    right = float((made.rank == 1).mean())
+    n, right = len(made), float((made.rank == 1).mean())
+    few = few_people(opened, made.launches)
+    said = "Few predictions" if few else f"{n:,} predictions, {right:.1%} of them right,"
     console.print(
-        f"{len(made):,} predictions, {right:.1%} of them right, written to {out}",
+        f"{said} written to {out}",
         markup=False,
         soft_wrap=True,
     )

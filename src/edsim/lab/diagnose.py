@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from edsim.lab.cohort import Cohort
+from edsim.lab.few_people import sayable
 from edsim.lab.rollouts import beside_truth
 from edsim.metrics.diagnosis import diagnosed
 from edsim.metrics.proper import launch_chance
@@ -17,14 +20,20 @@ MOST_LAUNCHES = 100_000
 
 
 def diagnose(rollouts: Rollouts, cohort: Cohort) -> tuple[Verdict, ...]:
-    """Every fault found, or one verdict without a fault; the first draw of each launch is read."""
+    """Every fault found, or one verdict without a fault; the first draw of each launch is read.
+
+    Of restricted data of few people the sentences are without their numbers.
+    """
     scored = beside_truth(_some(rollouts), cohort)
     visits = cohort.visits(rollouts.header.vocabulary)
     rows, lengths = visits.checked(scored.launches)
     last_seen = visits.tokens[visits.offsets[rows] + lengths - 1]
     vocabulary = cohort.vocabulary(rollouts.header.vocabulary)
     seen = Seen.of(scored, last_seen, rollouts.header.tokens, tuple(vocabulary.discharges))
-    return diagnosed(seen, rollouts.header.producer)
+    return tuple(
+        replace(verdict, sentence=sayable(verdict.sentence, cohort, scored.launches))
+        for verdict in diagnosed(seen, rollouts.header.producer)
+    )
 
 
 def _some(rollouts: Rollouts) -> Rollouts:
