@@ -25,8 +25,9 @@ from edsim.lab.references import (
     rollouts_asked,
 )
 from edsim.lab.rollouts import RolloutSettings
-from edsim.lab.scores import SHARED, ScoreSettings, score_all
+from edsim.lab.scores import ScoreSettings, score_all
 from edsim.lab.store import Asked, store_of
+from edsim.metrics.registry import SHARED
 from edsim.progress import Progress, silent
 from edsim.tables.from_json import object_from_json
 from edsim.tables.scores import SUFFIX, ScoreRow, ScoreSheet, read_sheet, write_sheet

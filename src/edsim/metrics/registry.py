@@ -20,6 +20,7 @@ from edsim.metrics import (
     timing,
 )
 from edsim.metrics.measure import Measure
+from edsim.metrics.open_loop import OPEN_LOOP
 from edsim.metrics.real_vs_real import YARDSTICKS
 from edsim.metrics.two_sample import TWO_SAMPLE
 
@@ -54,6 +55,9 @@ OF_YARDSTICKS: dict[str, tuple[str, str]] = {
 
 FULL_TEST = "xf_full_test"
 """A table's divergence over that of the order-3 model on all test launches."""
+
+SHARED = "duration_ratio_shared"
+"""The duration ratio on launches where all tables that are scored at once end."""
 
 BEYOND: tuple[str, ...] = (*OF_YARDSTICKS, FULL_TEST, *TWO_SAMPLE)
 """What is said of a table as a whole, so that it is no measure made of sums of its rows."""
@@ -116,6 +120,9 @@ def measures_named(names: Sequence[str], among: Mapping[str, Measure] = METRICS)
     known |= {multiple for multiple, name in MULTIPLES.items() if name in known}
     unknown = sorted(set(names) - known)
     if unknown:
+        elsewhere = _elsewhere(unknown[0])
+        if elsewhere:
+            raise BadInputError(f"'{unknown[0]}' cannot be asked for here: {elsewhere}.")
         close = difflib.get_close_matches(unknown[0], known, n=1)
         hint = f" (did you mean '{close[0]}'?)" if close else ""
         raise BadInputError(
@@ -123,3 +130,25 @@ def measures_named(names: Sequence[str], among: Mapping[str, Measure] = METRICS)
         )
     wanted = {MULTIPLES.get(name, name) for name in names}
     return [measure for measure in among.values() if measure.name in wanted]
+
+
+def _elsewhere(name: str) -> str:
+    """Where a measure is that the command at hand does not have; empty where there is none."""
+    if name == SHARED:
+        return (
+            "`edsim score A B --metrics duration_ratio` shows it beside duration_ratio, of several "
+            "producers at once; `edsim compare` takes duration_ratio where both end anyway"
+        )
+    if name in BEYOND:
+        return (
+            "it is said of a whole table of rollouts and not stay by stay; "
+            f"`edsim score --metrics {name}` has it"
+        )
+    if name in OPEN_LOOP:
+        return (
+            "it is of predictions, not of rollouts; `edsim predict` writes a file of them, which "
+            "`edsim score` scores"
+        )
+    if name in {*(measure.name for measure in METRICS.values()), *MULTIPLES}:
+        return "it is of rollouts, not of predictions; `edsim score` of a rollouts file has it"
+    return ""

@@ -14,8 +14,8 @@ from edsim.conformance.defects import ROLLOUT_DEFECTS
 from edsim.errors import BadCohortError, EdsimError
 from edsim.lab.cohort import Cohort
 from edsim.lab.prediction_scores import score_predictions
-from edsim.lab.scores import SHARED, ScoreSettings, score, score_all
-from edsim.metrics.registry import MULTIPLES, SLOW
+from edsim.lab.scores import ScoreSettings, score, score_all
+from edsim.metrics.registry import MULTIPLES, SHARED, SLOW
 from edsim.metrics.two_sample import TWO_SAMPLE
 from edsim.studies.paper.cells import nothing
 from edsim.studies.paper.models import is_network, producer_of, seeds_of
