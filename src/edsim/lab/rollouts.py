@@ -317,15 +317,9 @@ def beside_truth(rollouts: Rollouts, cohort: Cohort, *, draw: int = 0) -> Scored
 
 def ensemble_of(rollouts: Rollouts, cohort: Cohort) -> Ensemble:
     """All draws of every launch, with what was observed there."""
+    check_draws(rollouts)
     draws = rollouts.header.draws
     launches = rollouts.launches[::draws]
-    numbers = np.tile(np.arange(draws), len(launches))
-    whole = len(rollouts) == len(numbers) and (rollouts.draw == numbers).all()
-    if not (whole and (rollouts.launches == np.repeat(launches, draws, axis=0)).all()):
-        raise BadTableError(
-            f"the rollouts of '{rollouts.header.producer}' do not have {draws} draws of every "
-            "launch, as their header says. `edsim check` says which are missing."
-        )
     return Ensemble(
         generated=rollouts.generated,
         observed=cohort.visits(rollouts.header.vocabulary).suffixes(launches),
@@ -336,14 +330,14 @@ def ensemble_of(rollouts: Rollouts, cohort: Cohort) -> Ensemble:
     )
 
 
-def ensemble_beside_truth(rollouts: Rollouts, cohort: Cohort) -> Ensemble:
-    """All draws of every launch, with what was observed there."""
-    launches = rollouts.launches[rollouts.draw == 0]
-    return Ensemble(
-        generated=rollouts.generated,
-        observed=cohort.visits(rollouts.header.vocabulary).suffixes(launches),
-        launches=launches,
-        draws=rollouts.header.draws,
-        n_tokens=len(rollouts.header.tokens),
-        cap=rollouts.header.cap,
-    )
+def check_draws(rollouts: Rollouts) -> None:
+    """Refuse rollouts that lack draws of some launch, have others, or do not have them in order."""
+    draws = rollouts.header.draws
+    launches = rollouts.launches[::draws]
+    numbers = np.tile(np.arange(draws), len(launches))
+    whole = len(rollouts) == len(numbers) and (rollouts.draw == numbers).all()
+    if not (whole and (rollouts.launches == np.repeat(launches, draws, axis=0)).all()):
+        raise BadTableError(
+            f"the rollouts of '{rollouts.header.producer}' do not have {draws} draws of every "
+            "launch, as their header says. `edsim check` says which are missing."
+        )

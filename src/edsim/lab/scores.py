@@ -25,7 +25,7 @@ from edsim.lab.launch_sets import launch_set_of
 from edsim.lab.oracle import PRODUCER as ORACLE
 from edsim.lab.populations import NOBODY, POPULATIONS, launch_facts
 from edsim.lab.references import REFERENCE, has_oracle, kept_rollouts
-from edsim.lab.rollouts import beside_truth, ensemble_beside_truth
+from edsim.lab.rollouts import beside_truth, check_draws, ensemble_of
 from edsim.lab.scoring_facts import scoring_facts
 from edsim.lab.whole_tables import real_vs_real, times_full_test, told_apart
 from edsim.metrics.figures import Group, Table, part_of
@@ -36,6 +36,7 @@ from edsim.metrics.registry import (
     FULL_TEST,
     METRICS,
     OF_YARDSTICKS,
+    SHARED,
     SLOW,
     measures_named,
 )
@@ -48,7 +49,6 @@ from edsim.tables.rollouts import Rollouts
 from edsim.tables.scores import ScoreRow, ScoreSheet
 from edsim.tables.verdicts import Verdict
 
-SHARED = "duration_ratio_shared"
 AT_A_TIME = 2
 """Measures that are worked on side by side; more would take more memory."""
 EVERY = "every"
@@ -249,7 +249,8 @@ def _kept(
 
 def table_of(rollouts: Rollouts, cohort: Cohort) -> Table:
     """The rollouts beside what was observed, all draws of them where there are several."""
-    every = ensemble_beside_truth(rollouts, cohort) if rollouts.header.draws > 1 else None
+    check_draws(rollouts)
+    every = ensemble_of(rollouts, cohort) if rollouts.header.draws > 1 else None
     return Table(beside_truth(rollouts, cohort), every)
 
 
