@@ -184,10 +184,10 @@ def _beyond_rows(
 ) -> list[ScoreRow]:
     """What is said of the table as a whole. All rows of a test are there where one was wanted."""
     asked: dict[str, list[str]] = {}
-    for name in set(names) & OF_YARDSTICKS.keys():
+    for name in [name for name in names if name in OF_YARDSTICKS]:
         of, kind = OF_YARDSTICKS[name]
         asked.setdefault(of, []).append(kind)
-    rows = real_vs_real(group, cohort, vocabulary, sorted(asked.items()))
+    rows = real_vs_real(group, cohort, vocabulary, list(asked.items()))
     if FULL_TEST in names:
         rows.append(times_full_test(group, cohort, vocabulary, progress))
     if set(names) & TWO_SAMPLE.keys():
