@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,19 +14,21 @@ import polars as pl
 import pytest
 
 import edsim
-from edsim.errors import BadTableError
+from edsim.cli import run
+from edsim.errors import BadInputError, BadTableError
 from edsim.lab.build import build_cohort
 from edsim.lab.cohort import Cohort, open_cohort
+from edsim.lab.compare import compare
 from edsim.lab.populations import POPULATIONS
 from edsim.lab.references import kept_rollouts
 from edsim.lab.rollouts import expected_of
-from edsim.lab.scores import SHARED, ScoreSettings, score, score_all
-from edsim.metrics.registry import METRICS, OF_YARDSTICKS
+from edsim.lab.scores import ScoreSettings, score, score_all
+from edsim.metrics.registry import METRICS, OF_YARDSTICKS, SHARED
 from edsim.sources import SOURCES
 from edsim.tables.rollouts import Rollouts
 from edsim.tables.rollouts_check import checked
 from edsim.tables.rollouts_file import read_rows
-from edsim.tables.scores import ScoreRow, ScoreSheet
+from edsim.tables.scores import ScoreRow, ScoreSheet, read_sheet
 from edsim.tables.visits import Suffixes
 
 LAUNCHES = "matched-200"
@@ -253,3 +258,96 @@ def test_a_file_is_scored_from_python(cohort: Cohort, good: Rollouts, good_file:
     assert {"producer", "value", "low", "high", "floor", "reference", "note"} <= set(frame.columns)
     with pytest.raises(BadTableError, match="read_rollouts\\(FILE, cohort\\)"):
         edsim.score(edsim.read_rollouts(good_file), cohort)
+
+
+def test_draws_that_are_missing_are_told_before_anything_is_scored(cohort: Cohort) -> None:
+    whole = kept_rollouts(cohort, "markov", launches="matched-20", draws=3)
+    for lacking in ([4], [5, 7], [1, 2]):
+        rows = np.delete(np.arange(len(whole)), lacking)
+        some = Rollouts(
+            whole.header, whole.launches[rows], whole.draw[rows], whole.generated.take(rows)
+        )
+        with pytest.raises(BadTableError, match="do not have 3 draws of every launch"):
+            edsim.score(some, cohort)
+        with pytest.raises(BadTableError, match="do not have 3 draws of every launch"):
+            compare([some, whole], cohort)
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        (SHARED, "--metrics duration_ratio"),
+        ("c2st", "edsim score --metrics c2st"),
+        ("jsd_halves_by_stay", "edsim score --metrics jsd_halves_by_stay"),
+        ("accuracy", "edsim predict"),
+        ("jsdd", "did you mean 'jsd'"),
+    ],
+)
+def test_a_measure_that_is_elsewhere_is_said_to_be_there(
+    cohort: Cohort, good: Rollouts, name: str, says: str
+) -> None:
+    with pytest.raises(BadInputError, match=says):
+        compare([good, good], cohort, metrics=[name])
+    if name not in ("c2st", "jsd_halves_by_stay"):
+        with pytest.raises(BadInputError, match=says):
+            ScoreSettings(metrics=[name])
+
+
+def in_a_process(code: str, *arguments: Path | str, **environment: str) -> str:
+    found = subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.returncode == 0, found.stderr
+    return found.stdout
+
+
+def test_a_sheet_is_the_same_however_names_are_hashed(cohort: Cohort, good_file: Path) -> None:
+    code = (
+        "import sys; from edsim.cli import run; "
+        "sys.exit(run(['score', *sys.argv[1:3], '--json', sys.argv[3], '--cohort', sys.argv[4], "
+        "'--metrics', sys.argv[5], '--resamples', '5']))"
+    )
+    names = ",".join(name for name, (of, _) in OF_YARDSTICKS.items() if of == "jsd")
+    sheets = []
+    for seed in ("1", "2"):
+        sheet = good_file.with_name(f"hashed-{seed}.scores.json")
+        arguments = (good_file, "--overwrite", sheet, cohort.directory, names)
+        in_a_process(code, *arguments, PYTHONHASHSEED=seed)
+        sheets.append(sheet.read_bytes())
+    assert sheets[0] == sheets[1]
+
+
+def test_what_is_lacking_without_torch_is_there_after_the_command_that_is_named(
+    cohort: Cohort, tmp_path: Path
+) -> None:
+    """Of a file with draws, a cap and a vocabulary of its own."""
+    file = tmp_path / "other.rollouts.parquet"
+    other = edsim.RolloutSettings(launches="matched-30", draws=2, cap=64, vocabulary="ed7")
+    edsim.write_rollouts(
+        edsim.roll_out(cohort, "markov", other), file, cohort.visits("ed7").stay_ids
+    )
+    command = ["score", str(file), "--cohort", str(cohort.directory), "--slow", "--overwrite"]
+    command += ["--resamples", "5", "--json"]
+    without = (
+        "import sys; sys.modules['torch'] = None; from edsim.cli import run; "
+        "sys.exit(run(sys.argv[1:]))"
+    )
+
+    def multiples(name: str) -> list[ScoreRow]:
+        sheet = read_sheet(tmp_path / name)
+        return [row for row in sheet.rows if row.metric in ("xf", "xf_full_test")]
+
+    in_a_process(without, *command, tmp_path / "before.scores.json")
+    before = multiples("before.scores.json")
+    assert [row.value for row in before] == [None, None]
+    assert "`edsim score FILE --cohort DIR` once where torch" in before[0].note
+    assert "`edsim score FILE --cohort DIR --slow` once where torch" in before[1].note
+    assert run([*command, str(tmp_path / "made.scores.json")]) == 0
+    in_a_process(without, *command, tmp_path / "after.scores.json")
+    after = multiples("after.scores.json")
+    assert None not in [row.value for row in after]
+    assert after == multiples("made.scores.json")

@@ -217,8 +217,8 @@ def scored_group(
         subject_of_stay=subjects_of(cohort)[stays],
         reference=reference,
         no_reference=(
-            "the order-3 model's rollouts are not there: run `edsim score ngram:3 --cohort DIR "
-            f"--launches {launches}` where torch is installed"
+            "the order-3 model's rollouts are not there: run the same `edsim score FILE --cohort "
+            "DIR` once where torch is installed, which keeps them with the cohort"
         ),
         oracle=oracle,
         restricted=cohort.manifest.restricted,

@@ -23,6 +23,10 @@ from edsim.progress import Progress, silent
 from edsim.tables.scores import ScoreRow
 
 ALL_LAUNCHES = "all"
+NO_FULL_TEST = (
+    "the order-3 model's rollouts of all test launches are not there: run the same `edsim score "
+    "FILE --cohort DIR --slow` once where torch is installed, which keeps them with the cohort"
+)
 
 
 def told_apart(group: Group, cohort: Cohort, vocabulary: str) -> list[ScoreRow]:
@@ -72,7 +76,7 @@ def times_full_test(
     except ModuleNotFoundError as error:
         if error.name != "torch":
             raise
-        return replace(empty, note=group.no_reference)
+        return replace(empty, note=NO_FULL_TEST)
     whole = composition_jsd(beside_truth(kept, cohort))
     if not whole > 0:
         return replace(empty, note=ZERO_REFERENCE)
