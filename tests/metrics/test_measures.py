@@ -19,6 +19,8 @@ from edsim.tables.visits import END, Suffixes
 from metrics.groups import FACTS, TOKENS, group, row_of, rows_of, table
 from metrics.rows import lasting, only_tokens, suffixes
 
+LAUNCHES = [(i // 3, i % 3 + 1) for i in range(400)]
+
 
 def random_rows(n: int, seed: int, *, cap: int = 6) -> Suffixes:
     """Rows of up to `cap` events, most of which end."""
@@ -34,8 +36,7 @@ def random_rows(n: int, seed: int, *, cap: int = 6) -> Suffixes:
 @pytest.fixture(scope="module")
 def mixed() -> Table:
     """400 launches, up to three of a stay."""
-    launches = [(i // 3, i % 3 + 1) for i in range(400)]
-    return table(random_rows(400, 0), random_rows(400, 1), launches=launches, cap=6)
+    return table(random_rows(400, 0), random_rows(400, 1), launches=LAUNCHES, cap=6)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
@@ -49,6 +50,22 @@ def test_divergences_are_those_of_the_plain_histograms(mixed: Table, n: int, kin
         first=10 if kind == "first10" else None,
     )
     assert row_of(group(mixed), name).value == pytest.approx(plain, rel=1e-5)
+
+
+def test_noise_and_excess_are_columns_of_their_own(mixed: Table) -> None:
+    one = group(
+        mixed, reference=table(random_rows(400, 2), mixed.first.observed, launches=LAUNCHES)
+    )
+    jsd, xf = rows_of(one, "jsd")
+    assert jsd.value is not None and jsd.corrected is not None and jsd.bias is not None
+    assert jsd.corrected == pytest.approx(max(jsd.value - jsd.bias, 0.0)) and jsd.bias > 0
+    assert jsd.loss is not None and jsd.floor is not None and jsd.excess is not None
+    assert jsd.excess == pytest.approx(jsd.loss - jsd.floor)
+    assert xf.loss is not None and xf.floor is not None
+    assert xf.bias is None and xf.excess == pytest.approx(xf.loss - xf.floor)
+    error, ratio = row_of(one, "los_mae"), row_of(one, "duration_ratio")
+    assert (error.bias, error.excess, ratio.bias) == (None, None, None)
+    assert ratio.excess is not None
 
 
 def test_many_codes_are_sorted_where_no_table_holds_them(

@@ -65,6 +65,7 @@ def times_full_test(
         ours, metric=FULL_TEST, value=None, corrected=None, low=None, high=None, floor=None
     )
     empty = replace(empty, floor_kind="", reference=None, loss=None, position=None, unit="times")
+    empty = replace(empty, bias=None, excess=None)
     if ours.value is None:
         return empty
     cap = group.rollouts().cap

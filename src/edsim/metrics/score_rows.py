@@ -91,12 +91,14 @@ def _row(
         _empty(group, measure, "; ".join(one for one in notes if one)),
         value=float(ours.values[k]),
         corrected=corrected,
+        bias=None if corrected is None else _number(ours.bias[k]),
         low=low,
         high=high,
         floor=floor,
         floor_kind=floor_kind,
         reference=None if theirs is None else _number(theirs.values[k]),
         loss=loss,
+        excess=None if loss is None or floor is None else loss - floor,
         position=_position(loss, floor, beside),
         target=_target(measure, ours, k),
     )
@@ -172,6 +174,7 @@ def _multiple(
     """xF: the row of a divergence over the order-3 model's, both under the same resamples."""
     empty = replace(row, metric=name, value=None, corrected=None, low=None, high=None, floor=None)
     empty = replace(empty, reference=None, loss=None, position=None, unit="times")
+    empty = replace(empty, bias=None, excess=None)
     if row.value is None or theirs is None or not theirs.values[0] > 0:
         beside = group.no_reference if theirs is None else ZERO_REFERENCE
         return replace(empty, floor_kind="", note=row.note if row.value is None else beside)
@@ -191,6 +194,7 @@ def _multiple(
         floor=None if row.floor is None else row.floor / once,
         reference=1.0,
         loss=row.value / once,
+        excess=None if row.excess is None else row.excess / once,
         position=row.position,
     )
 

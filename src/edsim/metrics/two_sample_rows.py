@@ -99,6 +99,7 @@ def _area(name: str, at: int, ours: _Areas, beside: _Areas | None, best: _Areas 
         low=mine.low,
         high=mine.high,
         loss=loss,
+        excess=loss - floor,
         target="0.5",
         floor=floor,
         floor_kind="labels swapped" if best is None else "oracle",

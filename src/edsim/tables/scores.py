@@ -31,6 +31,8 @@ class ScoreRow:
     value: float | None
     corrected: float | None = None
     """The value less the bias that sampling noise gives a divergence."""
+    bias: float | None = None
+    """Mean over resampled stays less the value, of divergences: the measure's own noise."""
     low: float | None = None
     high: float | None = None
     floor: float | None = None
@@ -41,6 +43,8 @@ class ScoreRow:
     """The value of the order-3 count model on the same launches."""
     loss: float | None = None
     """How far off the value is; 0 is best."""
+    excess: float | None = None
+    """loss - floor: what a better simulator could take off; below 0 by chance."""
     position: float | None = None
     """(loss - floor) / (reference's loss - floor): 0 at the floor, 1 at the reference."""
     target: str = ""

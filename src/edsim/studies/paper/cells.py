@@ -97,7 +97,8 @@ def multiple(score: ScoreRow, of: ScoreRow) -> ScoreRow:
     if not of.value > 0:
         return nothing(score.metric, "the order-3 model's divergence is 0")
     low, high = _scaled(score.low, 1 / of.value), _scaled(score.high, 1 / of.value)
-    return replace(score, value=score.value / of.value, corrected=None, low=low, high=high)
+    made = replace(score, value=score.value / of.value, corrected=None, low=low, high=high)
+    return replace(made, bias=None, excess=None)
 
 
 def nothing(metric: str, note: str) -> ScoreRow:
