@@ -122,7 +122,7 @@ def measures_named(names: Sequence[str], among: Mapping[str, Measure] = METRICS)
     if unknown:
         elsewhere = _elsewhere(unknown[0])
         if elsewhere:
-            raise BadInputError(f"'{unknown[0]}' cannot be asked for here: {elsewhere}.")
+            raise BadInputError(f"there is no measure '{unknown[0]}' here: {elsewhere}.")
         close = difflib.get_close_matches(unknown[0], known, n=1)
         hint = f" (did you mean '{close[0]}'?)" if close else ""
         raise BadInputError(
