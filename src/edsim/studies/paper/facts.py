@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edsim.errors import BadCohortError, BadInputError
-from edsim.lab.cohort import Cohort
+from edsim.lab.cohort import Cohort, subjects_of
 from edsim.lab.few_people import few_people
 from edsim.lab.producers import checkpoint_path, coverage_of, is_trained
-from edsim.lab.scores import subjects_of
-from edsim.metrics.score_rows import SMALL
+from edsim.metrics.small_cells import SMALL
 from edsim.metrics.termination import holds_any
 from edsim.privacy import hidden_parts, small
 from edsim.studies.paper.book import Book

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from edsim.metrics.score_rows import SMALL
+from edsim.metrics.small_cells import SMALL
 from edsim.studies.paper.book import COARSE, Book
 from edsim.studies.paper.cells import cell, complement, nothing, over_seeds, plain
 from edsim.studies.paper.entry import Entry
