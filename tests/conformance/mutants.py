@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -52,9 +53,7 @@ class EndsAfterADay(Ward):
     """A private stop inside the model: END is certain once 24 hours have passed."""
 
     def propose(self, state: WardState, u_time: Tensor) -> Tensor:
-        proposed = super().propose(state, u_time)
-        only_end = torch.where(torch.arange(N_TOKENS) == END, 0.0, -torch.inf)
-        return torch.where((state.elapsed > 24 * 60)[:, None], only_end, proposed)
+        return only_end_where(state.elapsed > 24 * 60, super().propose(state, u_time))
 
 
 class EndsADayAfterTheLaunch(EndsAfterADay):
@@ -63,6 +62,72 @@ class EndsADayAfterTheLaunch(EndsAfterADay):
     def start(self, prefixes: Prefixes) -> WardState:
         state = super().start(prefixes)
         return replace(state, elapsed=torch.zeros_like(state.elapsed))
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The ward's state and the number of events generated."""
+
+    inner: WardState
+    generated: Tensor
+
+    def some(self, rows: Tensor) -> Counted:
+        return Counted(self.inner.some(rows), self.generated[rows])
+
+
+class CountsWhatItGenerates:
+    """The ward, which also knows how many events it has generated."""
+
+    def start(self, prefixes: Prefixes) -> Counted:
+        return Counted(Ward().start(prefixes), torch.zeros(len(prefixes)))
+
+    def propose(self, state: Counted, u_time: Tensor) -> Tensor:
+        return Ward().propose(state.inner, u_time)
+
+    def commit(self, state: Counted, tokens: Tensor, u_time: Tensor) -> tuple[Counted, Tensor]:
+        after, minutes = Ward().commit(state.inner, tokens, u_time)
+        return Counted(after, state.generated + 1), minutes
+
+    def keep(self, state: Counted, rows: Tensor) -> Counted:
+        return state.some(rows)
+
+
+class ForgetsAfter(CountsWhatItGenerates):
+    """Its memory is full after so many events: the state is not advanced any more."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def commit(self, state: Counted, tokens: Tensor, u_time: Tensor) -> tuple[Counted, Tensor]:
+        after, minutes = super().commit(state, tokens, u_time)
+        full = state.generated >= self.n
+        parts = (
+            torch.where(full, getattr(state.inner, name), getattr(after.inner, name))
+            for name in ("last", "events", "elapsed")
+        )
+        return Counted(WardState(*parts), after.generated), minutes
+
+
+class EndsAfter(CountsWhatItGenerates):
+    """A private stop inside the model: END is certain after so many generated events."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def propose(self, state: Counted, u_time: Tensor) -> Tensor:
+        return only_end_where(state.generated >= self.n, super().propose(state, u_time))
+
+
+class EndsAtFortyEvents(Ward):
+    """A private stop inside the model: END is certain at 40 events, observed and generated."""
+
+    def propose(self, state: WardState, u_time: Tensor) -> Tensor:
+        return only_end_where(state.events >= 40, super().propose(state, u_time))
+
+
+def only_end_where(stopped: Tensor, proposed: Tensor) -> Tensor:
+    only_end = torch.where(torch.arange(N_TOKENS) == END, 0.0, -torch.inf)
+    return torch.where(stopped[:, None], only_end, proposed)
 
 
 class DrawsItsOwnEvents(Ward):
@@ -267,12 +332,17 @@ Make = Callable[[], Simulator[Any]]
 MUTANTS: dict[Make, str] = {
     ForgetsWhatItCommits: "history",
     ForgetsTheClock: "history",
+    partial(ForgetsAfter, 5): "history",
+    partial(ForgetsAfter, 20): "history",
     AnswersLog1p: "clock units",
     AnswersHours: "clock units",
     AnswersSeconds: "clock units",
     AnswersImpossibleGaps: "clock units",
     EndsAfterADay: "cap",
     EndsADayAfterTheLaunch: "cap",
+    partial(EndsAfter, 10): "cap",
+    partial(EndsAfter, 30): "cap",
+    EndsAtFortyEvents: "cap",
     DrawsItsOwnEvents: "chance",
     DrawsItsEventsWithTheTimesChance: "chance",
     DrawsItsOwnGaps: "chance",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from edsim import seeds
 from edsim.tables.known import Known, StayFacts
-from edsim.tables.visits import END, SPLITS, Launches, Prefixes, Visits
+from edsim.tables.visits import END, SPLITS, Launches, Prefixes, Suffixes, Visits
 
 Rows = NDArray[np.int64]
 
@@ -59,6 +59,34 @@ def extend(
         tokens=np.insert(prefixes.tokens, at, tokens.ravel().astype(prefixes.tokens.dtype)),
         minutes=np.insert(prefixes.minutes, at, minutes.ravel().astype(prefixes.minutes.dtype)),
         offsets=prefixes.offsets + np.arange(len(prefixes) + 1) * tokens.shape[1],
+    )
+
+
+def follow(prefixes: Prefixes, events: Suffixes) -> Prefixes:
+    """Every prefix with the events of its row after it."""
+    at = np.repeat(prefixes.offsets[1:], events.lengths())
+    return replace(
+        prefixes,
+        tokens=np.insert(prefixes.tokens, at, events.tokens),
+        minutes=np.insert(prefixes.minutes, at, events.minutes),
+        offsets=prefixes.offsets + events.offsets,
+    )
+
+
+def lengthen(prefixes: Prefixes, n_events: int) -> Prefixes:
+    """The prefixes, all of two events or more and none longer, made that long.
+
+    What comes before the last event of a row is said again and again, in no time.
+    """
+    n, lengths, begins = len(prefixes), prefixes.lengths()[:, None], prefixes.offsets[:-1, None]
+    place = np.arange(n_events)
+    repeated = (place >= lengths - 1) & (place < n_events - 1)
+    where = begins + np.where(place == n_events - 1, lengths - 1, place % (lengths - 1))
+    return replace(
+        prefixes,
+        tokens=prefixes.tokens[where].ravel(),
+        minutes=np.where(repeated, 0, prefixes.minutes[where]).astype(np.float32).ravel(),
+        offsets=np.arange(n + 1, dtype=np.int64) * n_events,
     )
 
 

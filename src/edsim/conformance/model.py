@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from edsim.conformance.far import check_far
 from edsim.conformance.future import check_future
 from edsim.conformance.launching import Scene, at_minutes, extend
 from edsim.conformance.verdicts import Findings
@@ -25,7 +26,9 @@ LATE = 0.9995
 MODEL_CHECKS = ("chance", "rows independent", "order of rows", "history", "no look at the future")
 
 
-def check_model(findings: Findings, model: Simulator[Any], scene: Scene, n_tokens: int) -> bool:
+def check_model(
+    findings: Findings, model: Simulator[Any], scene: Scene, n_tokens: int, cap: int
+) -> bool:
     """All checks of the four calls; whether the answers can be used at all."""
     driver = Driver(model, n_tokens)
     try:
@@ -38,6 +41,7 @@ def check_model(findings: Findings, model: Simulator[Any], scene: Scene, n_token
         check_future(findings, driver, course, walk, scene)
         _check_history(findings, driver, course, walk)
         _check_guards(findings, driver, course)
+        check_far(findings, driver, scene, cap)
     except Unusable as error:
         findings.add(error.check, "fail", str(error))
         for name in MODEL_CHECKS:

@@ -73,7 +73,7 @@ def _check_all(findings: Findings, make: Make, loop: Loop, cap: int) -> None:
     except (Exception, SystemExit) as error:
         findings.add("calls", "fail", f"making the simulator {raised(error)}")
         return
-    if check_model(findings, model, loop.scene, len(loop.facts.tokens)):
+    if check_model(findings, model, loop.scene, len(loop.facts.tokens), cap):
         _check_rolled_out(findings, loop, make, model, cap, shared)
 
 
