@@ -12,7 +12,7 @@ import pytest
 import torch
 from mutants import MUTANTS
 from private_loop import LOOP_MUTANTS, PrivateLoop
-from ward import CAP, N_TOKENS, Clockwork, Recurrent, TimeFirst, Ward, facts, visits
+from ward import CAP, N_TOKENS, Clockwork, Recurrent, TimeFirst, Ward, WithParameters, facts, visits
 
 from edsim.conformance.launching import take
 from edsim.conformance.rules import STATEMENTS, TRIED, Past, stated
@@ -47,6 +47,7 @@ HEALTHY = {
     "an instance": Ward(),
     "clockwork": Clockwork,
     "a network": Recurrent,
+    "parameters": WithParameters,
     "time before event": TimeFirst,
     "order 3": lambda: fit(visits().part("train"), N_TOKENS, 3),
     "marginal": lambda: fit(visits().part("train"), N_TOKENS, 0),

@@ -173,6 +173,19 @@ class TimeFirst(Ward):
         return super().minutes(torch.full_like(tokens, 3), u_time)
 
 
+class WithParameters(Ward):
+    """Holds parameters, and leaves it to others to say that no gradient is wanted."""
+
+    def __init__(self) -> None:
+        self.weight = torch.nn.Parameter(torch.ones(N_TOKENS))
+
+    def propose(self, state: WardState, u_time: Tensor) -> Tensor:
+        return super().propose(state, u_time) * self.weight
+
+    def minutes(self, tokens: Tensor, u_time: Tensor) -> Tensor:
+        return super().minutes(tokens, u_time) * self.weight[tokens]
+
+
 class Clockwork:
     """Certain of everything: a round of the tokens, half an hour each, END after the last."""
 

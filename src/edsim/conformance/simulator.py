@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 import numpy as np
+import torch
 
 from edsim.conformance.launching import N_LAUNCHES, Scene, choose_launches
 from edsim.conformance.loop import Loop, RollOut, RollOutFast
@@ -61,7 +62,7 @@ def check_simulator(
     scene = Scene.of(visits, launches)
     loop = Loop(roll_out, roll_out_fast, facts, scene, _bound(rules, facts))
     findings = Findings()
-    with one_thread():  # a few hundred rows are done sooner than threads are woken
+    with torch.no_grad(), one_thread():  # a few hundred rows are done sooner than threads are woken
         _check_all(findings, make, loop, cap)
     return findings.verdicts()
 

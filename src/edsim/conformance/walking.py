@@ -130,7 +130,7 @@ class Driver:
         answer = _called("propose", self._model.propose, state, self._tensor(u_time))
         _expect_shape("propose", answer, (len(u_time), self._n_tokens))
         probabilities: NDArray[np.float64] = (
-            answer.softmax(dim=1, dtype=torch.float64).cpu().numpy()
+            answer.detach().softmax(dim=1, dtype=torch.float64).cpu().numpy()
         )
         bad = int(np.isnan(probabilities).any(axis=1).sum())
         if bad:
@@ -153,7 +153,7 @@ class Driver:
             raise Unusable("shapes", "commit does not answer a pair: the next state and minutes")
         after, minutes = answer
         _expect_shape("commit", minutes, (len(u_time),))
-        gaps = minutes.to(torch.float64).cpu().numpy()
+        gaps = minutes.detach().to(torch.float64).cpu().numpy()
         bad = ~np.isfinite(gaps) | (gaps < 0)
         if bad.any():
             raise Unusable(

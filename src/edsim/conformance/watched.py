@@ -45,7 +45,7 @@ class Watched(Generic[State]):
     def propose(self, state: WatchedState[State], u_time: Tensor) -> Tensor:
         proposed = self._model.propose(state[0], u_time)
         if isinstance(proposed, Tensor) and proposed.ndim == 2 and proposed.is_floating_point():
-            probabilities = proposed.softmax(dim=1, dtype=torch.float64).cpu().numpy()
+            probabilities = proposed.detach().softmax(dim=1, dtype=torch.float64).cpu().numpy()
             self.n_proposed += len(probabilities)
             self.n_bad_proposals += int(np.isnan(probabilities[:, 0]).sum())
             self._proposed = state[1].cpu().numpy(), probabilities
@@ -57,7 +57,8 @@ class Watched(Generic[State]):
         inner, rows, events = state
         after, minutes = self._model.commit(inner, tokens, u_time)
         if isinstance(minutes, Tensor):
-            self.gaps.append(minutes.to(torch.float64).cpu().numpy())
+            minutes_answered = minutes.detach()
+            self.gaps.append(minutes_answered.to(torch.float64).cpu().numpy())
             of_row = rows.cpu().numpy()
             if len(of_row) == len(tokens) == len(self.gaps[-1]):
                 self._commits.append(
@@ -65,7 +66,7 @@ class Watched(Generic[State]):
                         of_row,
                         events.cpu().numpy(),
                         tokens.to(torch.int64).cpu().numpy(),
-                        minutes.to(torch.float32).cpu().numpy(),
+                        minutes_answered.to(torch.float32).cpu().numpy(),
                         self._probabilities_of(of_row),
                     )
                 )
