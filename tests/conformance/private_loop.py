@@ -85,9 +85,12 @@ class PrivateLoop:
                 u_event = uniforms(keys, step_words(torch.tensor(step), 9))
             if "generator" in self.defect:
                 u_event = torch.rand(len(rows), generator=self.generator, dtype=torch.float64)
+            u_time, u_commit = self._time_chance(u_time, u_event, keys, step)
+            if self.defect == "events are drawn with a foreign chance of times":
+                u_event = u_time = u_commit = uniforms(keys, step_words(torch.tensor(step), 9))
             probabilities = self._decoded(model.propose(state, u_time), rule, history, step)
             tokens = draw(probabilities, u_event)
-            after, minutes = model.commit(state, tokens, u_time)
+            after, minutes = model.commit(state, tokens, u_commit)
             if self.defect != "history not advanced":
                 state = after
             self._write(table, rows, tokens, self._unit(minutes))
@@ -113,6 +116,26 @@ class PrivateLoop:
                 running = torch.arange(len(running))
             state = model.keep(state, running)
         return [self._told(row, prefixes, i) for i, row in enumerate(table)]
+
+    def _time_chance(
+        self, u_time: Tensor, u_event: Tensor, keys: Tensor, step: int
+    ) -> tuple[Tensor, Tensor]:
+        """What `propose` and `commit` are given."""
+        one = float(np.random.default_rng(step).random())
+        instead = {
+            "the chance of times is one half": torch.full_like(u_time, 0.5),
+            "the chance of times is of the row": uniforms(keys, step_words(torch.tensor(0), TIME)),
+            "the chance of times is of the step": torch.full_like(u_time, one),
+            "the chance of times is the event's": u_event,
+            "the chance of times is counted from one": uniforms(
+                keys, step_words(torch.tensor(step + 1), TIME)
+            ),
+            "the chance of times is above one": u_time + 1,
+        }
+        u_time = instead.get(self.defect, u_time)
+        if self.defect == "another chance of times in commit":
+            return u_time, uniforms(keys, step_words(torch.tensor(step), 9))
+        return u_time, u_time
 
     def _decoded(self, proposed: Tensor, rule: BoundRule, history: History, step: int) -> Tensor:
         name = str(rule).partition("=")[0]
@@ -232,5 +255,13 @@ LOOP_MUTANTS: dict[str, str] = {
     "the seed is forgotten": "seed",
     "draws are copies": "draws",
     "the last launch is lost": "launches",
+    "the chance of times is one half": "chance of times",
+    "the chance of times is of the row": "chance of times",
+    "the chance of times is of the step": "chance of times",
+    "the chance of times is the event's": "chance of times",
+    "the chance of times is counted from one": "chance of times",
+    "the chance of times is above one": "chance of times",
+    "another chance of times in commit": "chance of times",
+    "events are drawn with a foreign chance of times": "chance of times",
 }
 """Each defect and the check that names it."""

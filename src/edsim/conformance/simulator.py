@@ -12,10 +12,11 @@ from edsim.conformance.launching import N_LAUNCHES, Scene, choose_launches
 from edsim.conformance.loop import Loop, RollOut, RollOutFast
 from edsim.conformance.model import check_model
 from edsim.conformance.probe import Probe
-from edsim.conformance.repeats import NoRollout, Repeats
+from edsim.conformance.repeats import SEED, NoRollout, Repeats
 from edsim.conformance.rules import TRIED, name_of
 from edsim.conformance.seen import Seen, check_rule, check_seen, shares_chance, watch
 from edsim.conformance.table import check_units
+from edsim.conformance.time_chance import check_time_chance
 from edsim.conformance.verdicts import CHECKS, Findings, Verdict
 from edsim.errors import raised
 from edsim.models.protocol import Simulator
@@ -87,6 +88,7 @@ def _check_with_probe(findings: Findings, loop: Loop) -> bool:
         return True
     shared = shares_chance(loop, seen)
     check_rule(findings, loop, seen, shared)
+    check_time_chance(findings, seen.record, loop.prefixes, SEED, shared)
     n = len(seen.rows.tokens)
     findings.add(
         "common chance",
@@ -117,6 +119,7 @@ def _check_rolled_out(
     check_units(findings, seen.rows, loop.scene)
     if check_seen(findings, loop, seen):
         check_rule(findings, loop, seen, shared)
+        check_time_chance(findings, seen.record, loop.prefixes, SEED, shared)
         _check_rules(findings, loop, model, min(cap, RULE_CAP), shared)
     try:
         repeats = _repeats(findings, loop, model, seen, _certain(seen))

@@ -45,6 +45,7 @@ CHECKS: dict[str, str] = {
     **{f"rule {name}": f"{name} is applied as it says" for name in RULE_NAMES},
     "rules at every step": "a rule is applied after the first step, too",
     "common chance": "events are drawn with the shared, addressed chance",
+    "chance of times": "each row and step has a chance of its own for the time",
     "seed": "the same seed gives the same rollouts and another seed gives others",
     "draws": "draws differ, and their number changes none of them",
     "batches": "batch size, order and slots change nothing",

@@ -32,7 +32,7 @@ class Watched(Generic[State]):
         self.n_proposed = self.n_bad_proposals = 0
         self.gaps: list[NDArray[np.float64]] = []
         self._n_rows = 0
-        self._proposed: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None
+        self._proposed: _Proposed | None = None
         self._commits: list[tuple[NDArray[Any], ...]] = []
 
     def start(self, prefixes: Prefixes) -> WatchedState[State]:
@@ -48,7 +48,7 @@ class Watched(Generic[State]):
             probabilities = proposed.detach().softmax(dim=1, dtype=torch.float64).cpu().numpy()
             self.n_proposed += len(probabilities)
             self.n_bad_proposals += int(np.isnan(probabilities[:, 0]).sum())
-            self._proposed = state[1].cpu().numpy(), probabilities
+            self._proposed = state[1].cpu().numpy(), probabilities, _chance(u_time, len(proposed))
         return proposed
 
     def commit(
@@ -67,7 +67,8 @@ class Watched(Generic[State]):
                         events.cpu().numpy(),
                         tokens.to(torch.int64).cpu().numpy(),
                         minutes_answered.to(torch.float32).cpu().numpy(),
-                        self._probabilities_of(of_row),
+                        _chance(u_time, len(of_row)),
+                        *self._proposed_for(of_row),
                     )
                 )
         return (after, rows, events + 1), minutes
@@ -95,13 +96,28 @@ class Watched(Generic[State]):
         place = np.argsort(order)
         return Record.of(self._n_rows, [(place[rows], *rest) for rows, *rest in self._commits])
 
-    def _probabilities_of(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _proposed_for(
+        self, rows: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """What was last proposed for these rows, and the chance of the time it was asked with."""
         assert self._proposed is not None, "commit before propose"
-        proposed_rows, probabilities = self._proposed
+        proposed_rows, probabilities, u_time = self._proposed
         if np.array_equal(rows, proposed_rows):
-            return probabilities
+            return probabilities, u_time
         place = {int(row): i for i, row in enumerate(proposed_rows)}
-        return probabilities[[place.get(int(row), 0) for row in rows]]
+        there = [place.get(int(row), 0) for row in rows]
+        return probabilities[there], u_time[there]
+
+
+_Proposed = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
+"""The rows, their probabilities and the chance of their times."""
+
+
+def _chance(u_time: object, n: int) -> NDArray[np.float64]:
+    """The chance of the times as numbers; nan where it is not one number a row."""
+    if isinstance(u_time, Tensor) and u_time.shape == (n,):
+        return np.asarray(u_time.detach().to(torch.float64).cpu().numpy())
+    return np.full(n, np.nan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +132,11 @@ class Record:
     """Events the state had read when it was used; a loop that feeds back reads all before."""
     tokens: NDArray[np.int64]
     minutes: NDArray[np.float32]
+    u_commit: NDArray[np.float64]
+    """The chance of the time, as `commit` was given it."""
     proposed: NDArray[np.float64]
+    u_propose: NDArray[np.float64]
+    """The chance of the time, as `propose` was given it."""
     lengths: NDArray[np.int64]
     """Events of each row."""
     n_after_end: int
@@ -125,12 +145,10 @@ class Record:
     @classmethod
     def of(cls, n_rows: int, commits: list[tuple[NDArray[Any], ...]]) -> Record:
         """Sort commits by row; within a row they stay in the order they were made."""
-        rows, read, tokens, minutes, proposed = (
-            np.concatenate(part) for part in zip(*commits, strict=True)
-        )
-        order = np.argsort(rows, kind="stable")
-        rows, read, tokens, minutes, proposed = (
-            part[order] for part in (rows, read, tokens, minutes, proposed)
+        together = [np.concatenate(part) for part in zip(*commits, strict=True)]
+        order = np.argsort(together[0], kind="stable")
+        rows, read, tokens, minutes, u_commit, proposed, u_propose = (
+            part[order] for part in together
         )
         begins = np.searchsorted(rows, np.arange(n_rows))
         steps = np.arange(len(rows)) - begins[rows]
@@ -144,7 +162,9 @@ class Record:
             read[live],
             tokens[live],
             minutes[live],
+            u_commit[live],
             proposed[live],
+            u_propose[live],
             np.bincount(rows[live], minlength=n_rows),
             int((~live).sum()),
         )
