@@ -168,6 +168,33 @@ def ignores_the_cap(prefixes: Prefixes, *, cap: int, draws: int, seed: int) -> S
     return from_keys(prefixes, cap=CAP, draws=draws, seed=seed)
 
 
+def answers_columns_as_lists(prefixes: Prefixes, *, cap: int, draws: int, seed: int) -> Suffixes:
+    rows = from_keys(prefixes, cap=cap, draws=draws, seed=seed)
+    return Suffixes(rows.tokens.tolist(), rows.minutes.tolist(), rows.offsets.tolist())  # type: ignore[arg-type]
+
+
+def answers_offsets_as_lists(prefixes: Prefixes, *, cap: int, draws: int, seed: int) -> Suffixes:
+    rows = from_keys(prefixes, cap=cap, draws=draws, seed=seed)
+    return replace(rows, offsets=rows.offsets.tolist())
+
+
+def answers_offsets_in_floats(prefixes: Prefixes, *, cap: int, draws: int, seed: int) -> Suffixes:
+    rows = from_keys(prefixes, cap=cap, draws=draws, seed=seed)
+    return replace(rows, offsets=rows.offsets.astype(float))
+
+
+def answers_two_dimensions(prefixes: Prefixes, *, cap: int, draws: int, seed: int) -> Suffixes:
+    rows = from_keys(prefixes, cap=cap, draws=draws, seed=seed)
+    return replace(rows, tokens=rows.tokens[:, None], minutes=rows.minutes[:, None])
+
+
+def answers_offsets_not_from_zero(
+    prefixes: Prefixes, *, cap: int, draws: int, seed: int
+) -> Suffixes:
+    rows = from_keys(prefixes, cap=cap, draws=draws, seed=seed)
+    return replace(rows, offsets=rows.offsets[1:])
+
+
 PROCESS_MUTANTS: dict[Callable[..., object], str] = {
     looks_ahead: "no look at the future",
     reads_other_rows: "no look at the future",
@@ -177,6 +204,11 @@ PROCESS_MUTANTS: dict[Callable[..., object], str] = {
     draw_by_draw: "draws",
     raises: "calls",
     answers_a_list: "shapes",
+    answers_columns_as_lists: "shapes",
+    answers_offsets_as_lists: "shapes",
+    answers_offsets_in_floats: "shapes",
+    answers_two_dimensions: "shapes",
+    answers_offsets_not_from_zero: "shapes",
     one_row_only: "launches",
     ignores_the_cap: "cap",
 }

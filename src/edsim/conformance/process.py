@@ -131,17 +131,34 @@ def malformed(rows: object, n_tokens: int) -> str:
     """Why rows are no `Suffixes` of the vocabulary, "" where they are."""
     if not isinstance(rows, Suffixes):
         return f"the process returned {type(rows).__name__} and not Suffixes"
-    offsets = np.asarray(rows.offsets)
-    if not (len(offsets) and offsets[0] == 0 and (np.diff(offsets) >= 1).all()):
+    wrong = [
+        f"{name} are {said}"
+        for name in ("tokens", "minutes", "offsets")
+        if (said := _no_column(getattr(rows, name), whole=name != "minutes"))
+    ]
+    if wrong:
+        return wrong[0]
+    offsets = rows.offsets
+    if not (len(offsets) and offsets[0] == 0):
+        return "offsets do not begin at 0"
+    if not (np.diff(offsets) >= 1).all():
         return f"{int((np.diff(offsets) < 1).sum())} of {len(rows)} rows hold no event"
     if not offsets[-1] == len(rows.tokens) == len(rows.minutes):
         return (
             f"offsets end at {int(offsets[-1])}, for {len(rows.tokens)} tokens and "
             f"{len(rows.minutes)} minutes"
         )
-    if not np.issubdtype(rows.tokens.dtype, np.integer):
-        return f"tokens are {rows.tokens.dtype} and not integers"
-    if not np.issubdtype(rows.minutes.dtype, np.floating):
-        return f"minutes are {rows.minutes.dtype} and not floating-point numbers"
     outside = int(((rows.tokens < 0) | (rows.tokens >= n_tokens)).sum())
     return f"{outside} of {len(rows.tokens)} tokens are outside the vocabulary" if outside else ""
+
+
+def _no_column(values: object, *, whole: bool) -> str:
+    """Why values are no array of numbers in one dimension, "" where they are."""
+    kind, numbers = (np.integer, "integers") if whole else (np.floating, "floating-point numbers")
+    if not isinstance(values, np.ndarray):
+        return f"of type {type(values).__name__} and not a numpy array"
+    if values.ndim != 1:
+        return f"an array of {values.ndim} dimensions and not of one"
+    if not np.issubdtype(values.dtype, kind):
+        return f"{values.dtype} and not {numbers}"
+    return ""
