@@ -18,7 +18,7 @@ from edsim.conformance.process import check_process
 from edsim.conformance.rollouts import check_rollouts
 from edsim.conformance.verdicts import CHECKS, NEEDS_THE_SIMULATOR, Verdict
 from edsim.tables.rollouts import Rollouts, RolloutsHeader
-from edsim.tables.visits import END, Prefixes, Suffixes
+from edsim.tables.visits import END, Prefixes, Suffixes, Visits
 
 SEEN_IN_ROWS = {
     "launches",
@@ -132,6 +132,19 @@ def reads_other_rows(prefixes: Prefixes, *, cap: int, draws: int, seed: int) -> 
     return replace(rows, minutes=minutes.astype(np.float32))
 
 
+def looks_up_the_name(prefixes: Prefixes, *, cap: int, draws: int, seed: int) -> Suffixes:
+    """Knows by the stay's id how it went on; the time is its own."""
+    assert prefixes.stay_ids is not None
+    row = {name: i for i, name in enumerate(visits().stay_ids.tolist())}  # type: ignore[union-attr]
+    stay_rows = np.array([row[name] for name in prefixes.stay_ids.tolist()])
+    launches = np.stack([stay_rows, prefixes.lengths()], axis=1).astype(np.int32)
+    observed = visits().suffixes(launches).cut(cap)
+    rows = observed.take(np.repeat(np.arange(len(prefixes)), draws))
+    keys = np.stack([prefixes.keys(seed, draw) for draw in range(draws)], axis=1).ravel()
+    own = seeds.uniform(seeds.step_keys(keys, 0, seeds.TIME))
+    return replace(rows, minutes=rows.minutes * np.repeat(own, rows.lengths()).astype(np.float32))
+
+
 def forgets_the_seed(prefixes: Prefixes, *, cap: int, draws: int, seed: int) -> Suffixes:
     return from_keys(prefixes, cap=cap, draws=draws, seed=0)
 
@@ -197,6 +210,7 @@ def answers_offsets_not_from_zero(
 
 PROCESS_MUTANTS: dict[Callable[..., object], str] = {
     looks_ahead: "no look at the future",
+    looks_up_the_name: "no look at the future",
     reads_other_rows: "no look at the future",
     forgets_the_seed: "seed",
     never_seeds: "seed",
@@ -281,6 +295,13 @@ def same_draws(rollouts: Rollouts) -> Rollouts:
     return replace(rollouts, generated=rollouts.generated.take(first))
 
 
+def as_observed(rollouts: Rollouts) -> Rollouts:
+    observed = visits().suffixes(rollouts.launches)
+    return replace(
+        rollouts, generated=replace(observed, minutes=observed.minutes * np.float32(1.1))
+    )
+
+
 TABLE_MUTANTS: dict[str, tuple[Callable[[Rollouts], Rollouts], str]] = {
     "a launch twice": (lambda r: some(r, np.r_[0:200, 0]), "launches"),
     "a row missing": (lambda r: some(r, np.r_[0:100, 101:200]), "launches"),
@@ -303,6 +324,7 @@ TABLE_MUTANTS: dict[str, tuple[Callable[[Rollouts], Rollouts], str]] = {
     "nan gaps": (lambda r: with_minutes(r, lambda m: np.where(m > 55, np.nan, m)), "gaps"),
     "a token too high": (lambda r: with_tokens(r, slice(5, 6), N_TOKENS), "shapes"),
     "draws are copies": (same_draws, "draws"),
+    "the observed events": (as_observed, "no look at the future"),
 }
 
 
@@ -312,6 +334,39 @@ def test_a_broken_table_is_found(defect: str) -> None:
     broken = plant(table())
     verdicts = check_rollouts(broken, visits(), facts(), choose_launches(visits(), 100))
     assert name in problems(verdicts)
+
+
+def in_order(prefixes: Prefixes, *, cap: int, draws: int, seed: int) -> Suffixes:
+    """Goes on as every visit of `orderly_visits` does: one token higher each time, then END."""
+    last = np.repeat(prefixes.tokens[prefixes.offsets[1:] - 1], draws)
+    keys = np.stack([prefixes.keys(seed, draw) for draw in range(draws)], axis=1).ravel()
+    lengths = np.minimum(N_TOKENS - last, cap).astype(np.int64)
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    row = np.repeat(np.arange(len(last)), lengths)
+    step = np.arange(offsets[-1]) - offsets[row]
+    minutes = 60 * seeds.uniform(seeds.step_keys(keys[row], step, seeds.TIME))
+    tokens = (last[row] + 1 + step) % N_TOKENS
+    return Suffixes(tokens.astype(np.int16), minutes.astype(np.float32), offsets)
+
+
+def orderly_visits() -> Visits:
+    """Visits that leave nothing to chance but the time."""
+    table = visits()
+    n, length = len(table), N_TOKENS
+    minutes = np.tile(np.where(np.arange(length) % length, 30, 0), n)
+    return replace(
+        table,
+        tokens=np.tile((np.arange(length) + 1) % length, n).astype(np.int16),
+        minutes=minutes.astype(np.float32),
+        offsets=np.arange(n + 1, dtype=np.int64) * length,
+    )
+
+
+def test_a_process_may_foresee_what_every_stay_does() -> None:
+    table = orderly_visits()
+    verdicts = check_process(in_order, table, facts(), cap=CAP, n_launches=100)
+    assert problems(verdicts) == set()
+    assert outcomes(verdicts)["no look at the future"] == "pass"
 
 
 def test_a_healthy_table_passes_what_can_be_seen() -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from edsim.conformance.copied import check_copied
 from edsim.conformance.launching import (
     N_LAUNCHES,
     Scene,
@@ -78,6 +79,7 @@ def _check(
             _check_future(findings, run, scene, cap, base, n_tokens)
         except NoRollout as error:
             findings.add("no look at the future", "fail", f"{error}, with other rows or futures")
+        check_copied(findings, base, scene, cap)
 
 
 def _check_future(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from edsim.conformance.copied import check_copied
 from edsim.conformance.launching import Scene
 from edsim.conformance.repeats import unlike
 from edsim.conformance.table import check_rows, check_units
@@ -40,6 +41,10 @@ def check_rollouts(
         _check_draws(findings, rollouts)
     if rollouts.header.privileged:
         findings.skip("no look at the future", "shares unseen state with the truth on purpose")
+    elif not outside:
+        first = np.flatnonzero(rollouts.draw == 0)
+        scene = Scene.of(visits, rollouts.launches[first])
+        check_copied(findings, rollouts.generated.take(first), scene, rollouts.header.cap)
     for name in CHECKS:
         findings.skip(name, NEEDS_THE_SIMULATOR)
     return findings.verdicts()
