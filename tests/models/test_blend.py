@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor
 
-from edsim.errors import BadInputError
+from edsim.errors import BadInputError, BadSimulatorError
 from edsim.models.blend import Blend
 from edsim.tables.visits import Prefixes
 from random_visits import all_launches, random_visits
@@ -74,3 +76,42 @@ def test_a_blend_reads_again_what_either_of_its_two_does() -> None:
     plain, again = Fixed(1, 1, 1), Rereading(1, 1, 1)
     assert [Blend(*two, 0.5).rereads for two in ((again, plain), (plain, again))] == [True, True]
     assert not Blend(plain, plain, 0.5).rereads
+
+
+class Answers(Fixed):
+    """Answers the same proposal and minutes whatever the rows."""
+
+    def __init__(self, proposal: object, minutes: object) -> None:
+        self.proposal, self.answered = proposal, minutes
+
+    def propose(self, state: Tensor, u_time: Tensor) -> Any:
+        return self.proposal
+
+    def commit(self, state: Tensor, tokens: Tensor, u_time: Tensor) -> tuple[Tensor, Any]:
+        return state, self.answered
+
+
+THREE = random_visits(3, 5).prefixes(all_launches(random_visits(3, 5))[:3])
+GOOD = Answers(torch.zeros(3, 4), torch.zeros(3))
+
+
+@pytest.mark.parametrize(
+    "proposal",
+    [torch.zeros(3, 1), torch.zeros(1, 4), torch.zeros(4), None],
+)
+@pytest.mark.parametrize("part", ["first", "second"])
+def test_a_proposal_is_not_stretched_over_the_other(proposal: object, part: str) -> None:
+    odd = Answers(proposal, torch.zeros(3))
+    blend = Blend(odd, GOOD, 0.5) if part == "first" else Blend(GOOD, odd, 0.5)
+    one_token = isinstance(proposal, Tensor) and proposal.shape == (3, 1)
+    with pytest.raises(BadSimulatorError, match="same tokens" if one_token else f"the {part} part"):
+        blend.propose(blend.start(THREE), torch.zeros(3, dtype=torch.float64))
+
+
+@pytest.mark.parametrize("minutes", [torch.zeros(3, 1), torch.zeros(1), None])
+@pytest.mark.parametrize("part", ["first", "second"])
+def test_the_minutes_of_both_are_one_a_row(minutes: object, part: str) -> None:
+    odd = Answers(torch.zeros(3, 4), minutes)
+    blend = Blend(odd, GOOD, 0.5) if part == "first" else Blend(GOOD, odd, 0.5)
+    with pytest.raises(BadSimulatorError, match=f"the {part} part"):
+        blend.commit(blend.start(THREE), torch.zeros(3).long(), torch.zeros(3).double())

@@ -202,7 +202,8 @@ def _called(name: str, call: Callable[..., Any], *arguments: object) -> Any:
     try:
         return call(*arguments)
     except (Exception, SystemExit) as error:
-        raise Unusable("calls", f"{name} {raised(error)}") from error
+        said = f": {error}" if isinstance(error, EdsimError) else ""
+        raise Unusable("calls", f"{name} {raised(error)}{said}") from error
 
 
 def _expect_shape(call: str, answer: object, wanted: tuple[int, ...]) -> None:
