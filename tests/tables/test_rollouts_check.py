@@ -200,6 +200,16 @@ def test_another_vocabulary(tmp_path: Path) -> None:
     assert "another vocabulary" in sentence
 
 
+@pytest.mark.parametrize(
+    "said",
+    [{"tokens": ["END", "Enter"]}, {"vocabulary": "another"}, {"vocabulary_sha256": "w" * 64}],
+)
+def test_whatever_is_said_of_the_vocabulary_has_to_be_true(
+    tmp_path: Path, said: dict[str, object]
+) -> None:
+    assert only_fault(write_foreign(tmp_path / "a.parquet", **said))[0] == "vocabulary"
+
+
 def test_token_names_in_another_order_are_another_vocabulary(tmp_path: Path) -> None:
     tokens = [HEADER.tokens[i] for i in (0, 2, 1, 3, 4)]
     path = write_foreign(tmp_path / "a.parquet", vocabulary_sha256="", tokens=tokens)

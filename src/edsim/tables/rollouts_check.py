@@ -83,11 +83,7 @@ def _cohort_faults(header: RolloutsHeader, expected: Expected) -> list[Fault]:
                 "(content hashes differ). Name the cohort they were made for, or roll out again.",
             )
         )
-    if header.vocabulary_sha256:
-        same = expected.vocabulary_sha256 in ("", header.vocabulary_sha256)
-    elif header.tokens:
-        same = expected.tokens in ((), header.tokens)
-    else:
+    if not (header.vocabulary_sha256 or header.tokens):
         faults.append(
             Fault(
                 "vocabulary",
@@ -96,13 +92,21 @@ def _cohort_faults(header: RolloutsHeader, expected: Expected) -> list[Fault]:
             )
         )
         return faults
+    same = all(
+        not said or not known or said == known
+        for said, known in (
+            (header.vocabulary, expected.vocabulary),
+            (header.vocabulary_sha256, expected.vocabulary_sha256),
+            (header.tokens, expected.tokens),
+        )
+    )
     if not same:
         faults.append(
             Fault(
                 "vocabulary",
-                "the rollouts were made under another vocabulary, or another version of it (hashes "
-                "or token names differ). Choose the cohort's vocabulary that they were made with, "
-                "or roll out again.",
+                "the rollouts were made under another vocabulary, or another version of it (names, "
+                "hashes or token names differ). Choose the cohort's vocabulary that they were made "
+                "with, or roll out again.",
             )
         )
     return faults
