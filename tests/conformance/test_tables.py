@@ -15,7 +15,9 @@ from ward import CAP, N_TOKENS, facts, visits
 from edsim import seeds
 from edsim.conformance.launching import choose_launches
 from edsim.conformance.process import check_process
+from edsim.conformance.recorded_rule import read_rule
 from edsim.conformance.rollouts import check_rollouts
+from edsim.conformance.rules import TRIED
 from edsim.conformance.verdicts import CHECKS, NEEDS_THE_SIMULATOR, Verdict
 from edsim.tables.rollouts import Rollouts, RolloutsHeader
 from edsim.tables.visits import END, Prefixes, Suffixes, Visits
@@ -302,6 +304,12 @@ def as_observed(rollouts: Rollouts) -> Rollouts:
     )
 
 
+def said_to_be(rollouts: Rollouts, **header: str) -> Rollouts:
+    return replace(rollouts, header=replace(rollouts.header, **header))
+
+
+RULES_AS_TEXT = ("vanilla", *TRIED)
+
 TABLE_MUTANTS: dict[str, tuple[Callable[[Rollouts], Rollouts], str]] = {
     "a launch twice": (lambda r: some(r, np.r_[0:200, 0]), "launches"),
     "a row missing": (lambda r: some(r, np.r_[0:100, 101:200]), "launches"),
@@ -324,6 +332,17 @@ TABLE_MUTANTS: dict[str, tuple[Callable[[Rollouts], Rollouts], str]] = {
     "nan gaps": (lambda r: with_minutes(r, lambda m: np.where(m > 55, np.nan, m)), "gaps"),
     "a token too high": (lambda r: with_tokens(r, slice(5, 6), N_TOKENS), "shapes"),
     "draws are copies": (same_draws, "draws"),
+    "four times the same": (lambda r: said_to_be(r, rule="self_loop_cap=3"), "rule self_loop_cap"),
+    "masked in name": (
+        lambda r: said_to_be(with_tokens(r, slice(0, None), 1), rule="process_mask+top_k=3"),
+        "rule process_mask",
+    ),
+    "greedy in name": (
+        lambda r: said_to_be(r, rule="greedy", clock="lattice"),
+        "rule greedy",
+    ),
+    "greedy, whatever the clock": (lambda r: said_to_be(r, rule="greedy"), "rule greedy"),
+    "a rule that nobody knows": (lambda r: said_to_be(r, rule="nucleus"), "nothing by default"),
     "the observed events": (as_observed, "no look at the future"),
 }
 
@@ -334,6 +353,59 @@ def test_a_broken_table_is_found(defect: str) -> None:
     broken = plant(table())
     verdicts = check_rollouts(broken, visits(), facts(), choose_launches(visits(), 100))
     assert name in problems(verdicts)
+
+
+def rules_of(rollouts: Rollouts) -> dict[str, str]:
+    said = outcomes(check_rollouts(rollouts, visits(), facts()))
+    return {name: outcome for name, outcome in said.items() if name.startswith("rule ")}
+
+
+def test_a_rule_that_the_rows_keep_passes() -> None:
+    kept = said_to_be(table(), rule="self_loop_cap=30+process_mask")
+    passed = {name for name, outcome in rules_of(kept).items() if outcome == "pass"}
+    assert passed == {"rule self_loop_cap", "rule process_mask"}
+
+
+def test_a_run_that_the_prefix_began_counts() -> None:
+    launches = np.array([[0, 2]], dtype=np.int32)
+    last = int(visits().prefixes(launches).tokens[-1])
+    suffix = Suffixes(
+        np.array([last, END], dtype=np.int16), np.zeros(2, dtype=np.float32), np.array([0, 2])
+    )
+    header = RolloutsHeader(producer="made up", rule="self_loop_cap=1")
+    rollouts = Rollouts(header, launches, np.zeros(1, dtype=np.int32), suffix)
+    assert rules_of(rollouts)["rule self_loop_cap"] == "fail"
+
+
+def test_greedy_draws_may_part_after_their_times_have() -> None:
+    kept = said_to_be(same_draws(table()), rule="greedy")
+    assert rules_of(kept)["rule greedy"] == "pass"
+    first = np.arange(len(kept)) % 2 == 0
+    tokens, minutes = kept.generated.tokens.copy(), kept.generated.minutes.copy()
+    begins = kept.generated.offsets[:-1][~first]
+    minutes[begins] += 1
+    tokens[np.minimum(begins + 1, kept.generated.offsets[1:][~first] - 1)] = 4
+    apart = replace(kept, generated=replace(kept.generated, tokens=tokens, minutes=minutes))
+    long = np.repeat(kept.generated.lengths()[first] > 1, 2)
+    assert rules_of(some(apart, np.flatnonzero(long)))["rule greedy"] == "pass"
+
+
+def test_what_was_never_said_of_a_rule_is_not_held_against_the_table() -> None:
+    said = outcomes(check_rollouts(said_to_be(table(), rule="unknown"), visits(), facts()))
+    assert said["nothing by default"] == "not applicable"
+
+
+@pytest.mark.parametrize("text", [*RULES_AS_TEXT, "top_p=0.9+greedy", "temperature=1e+16"])
+def test_a_recorded_rule_is_read(text: str) -> None:
+    assert read_rule(text) is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "nucleus", "top_k", "greedy=1", "top_k=x", "vanilla+greedy", "top_k=0", "top_k=2.5"],
+)
+def test_what_is_no_rule_is_not_read(text: str) -> None:
+    assert read_rule(text) is None
 
 
 def in_order(prefixes: Prefixes, *, cap: int, draws: int, seed: int) -> Suffixes:

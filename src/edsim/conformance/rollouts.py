@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from edsim.conformance.copied import check_copied
 from edsim.conformance.launching import Scene
+from edsim.conformance.recorded_rule import check_recorded_rule, read_rule
 from edsim.conformance.repeats import unlike
 from edsim.conformance.table import check_rows, check_units
 from edsim.conformance.verdicts import CHECKS, NEEDS_THE_SIMULATOR, Findings, Verdict
@@ -38,6 +39,7 @@ def check_rollouts(
         scene = Scene.of(visits, rollouts.launches)
         check_rows(findings, rollouts.generated, scene.prefixes, rollouts.header.cap)
         check_units(findings, rollouts.generated, scene)
+        check_recorded_rule(findings, rollouts, scene.prefixes, facts)
         _check_draws(findings, rollouts)
     if rollouts.header.privileged:
         findings.skip("no look at the future", "shares unseen state with the truth on purpose")
@@ -107,6 +109,9 @@ def _check_draws(findings: Findings, rollouts: Rollouts) -> None:
     pairs = np.flatnonzero(same_launch)[:MOST_PAIRS]
     first, second = (rollouts.generated.take(order[pairs + i]) for i in (0, 1))
     different = int(unlike(first, second).sum())
+    if not different and "greedy" in (read_rule(rollouts.header.rule) or {}):
+        findings.skip("draws", "greedy leaves nothing to chance where times have none")
+        return
     findings.judge(
         "draws",
         len(pairs) > 0 and different == 0,
