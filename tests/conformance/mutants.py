@@ -248,6 +248,13 @@ class SharesStatesOfEqualPrefixes:
         )
 
 
+class ProposesProbabilities(Ward):
+    """Nearly even ones, once the loop has taken the exponential."""
+
+    def propose(self, state: WardState, u_time: Tensor) -> Tensor:
+        return super().propose(state, u_time).softmax(dim=1)
+
+
 class ProposesNan(Ward):
     def propose(self, state: WardState, u_time: Tensor) -> Tensor:
         return super().propose(state, u_time).masked_fill((state.events == 4)[:, None], torch.nan)
@@ -354,6 +361,7 @@ MUTANTS: dict[Make, str] = {
     SharesStatesOfEqualPrefixes: "rows independent",
     KeepsItsStateToItself: "rows independent",
     KeepsTheClockInPlace: "order of rows",
+    ProposesProbabilities: "proposals",
     ProposesNan: "proposals",
     ProposesNothing: "proposals",
     AnswersNegativeGaps: "gaps",

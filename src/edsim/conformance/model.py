@@ -35,6 +35,13 @@ def check_model(
         course = plan_course(driver, scene.prefixes, STEPS)
         walk = driver.walk(course)
         _say_usable(findings, walk)
+        if driver.n_like_probabilities == driver.n_proposed:
+            findings.add(
+                "proposals",
+                "warning",
+                f"all {driver.n_proposed} proposals lie in [0, 1] and add up to 1: propose the "
+                "logarithms of probabilities, for the loop takes the exponential",
+            )
         _check_chance(findings, driver, course, walk)
         _check_rows(findings, driver, course, walk)
         _check_order(findings, driver, course, walk)

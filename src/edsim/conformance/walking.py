@@ -87,6 +87,7 @@ class Driver:
         self._model = model
         self._n_tokens = n_tokens
         self._device = torch.device(getattr(model, "device", "cpu"))
+        self.n_proposed = self.n_like_probabilities = 0
 
     def walk(self, course: Course) -> Walk:
         """Start, and propose and commit along the course."""
@@ -141,6 +142,8 @@ class Driver:
                 f"{bad} of {len(probabilities)} proposals are no distribution: {n_nan} hold nan, "
                 f"{n_none} leave no event possible",
             )
+        self.n_proposed += len(answer)
+        self.n_like_probabilities += _n_like_probabilities(answer)
         return probabilities
 
     def commit(
@@ -196,6 +199,12 @@ def plan_course(driver: Driver, prefixes: Prefixes, steps: int) -> Course:
             course.u_time,
         )
     return Course(course.prefixes, course.tokens, course.u_time[:, : course.tokens.shape[1] + 1])
+
+
+def _n_like_probabilities(answer: Tensor) -> int:
+    """Rows that are distributions already; logarithms of probabilities are never above 0."""
+    inside = ((answer >= 0) & (answer <= 1)).all(dim=1)
+    return int((inside & ((answer.sum(dim=1) - 1).abs() < TOLERANCE)).sum())
 
 
 def _called(name: str, call: Callable[..., Any], *arguments: object) -> Any:
