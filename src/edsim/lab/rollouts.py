@@ -25,6 +25,7 @@ from edsim.lab.producers import (
     version_of,
 )
 from edsim.progress import Progress, silent
+from edsim.rollout.settings import refuse_settings
 from edsim.tables.facts import VocabularyFacts
 from edsim.tables.rollouts import Ensemble, Rollouts, RolloutsHeader, Scored
 from edsim.tables.rollouts_file import write_rollouts
@@ -78,6 +79,7 @@ def roll_out(
     it was; several workers share them.
     """
     settings = settings or RolloutSettings()
+    _refuse(settings)
     found = find_producer(
         producer, cohort, settings.vocabulary, clock=settings.clock, device=settings.device
     )
@@ -89,6 +91,16 @@ def roll_out(
         return _driven(found, made, cohort, launches, header, settings, work_folder, progress)
     progress.stage(f"rolling out {found.name}", len(launches) * settings.draws, "rollouts")
     return _by_itself(made, cohort, launches, header, settings, progress)
+
+
+def _refuse(settings: RolloutSettings) -> None:
+    """Under the names that the user gave them."""
+    given = {"cap": settings.cap, "batch": settings.batch}
+    refuse_settings(
+        draws=settings.draws,
+        workers=settings.workers,
+        **{name: value for name, value in given.items() if value is not None},
+    )
 
 
 def _header(

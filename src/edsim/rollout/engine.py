@@ -10,7 +10,6 @@ from typing import TypeVar
 
 import torch
 
-from edsim.errors import BadInputError
 from edsim.models.protocol import Simulator
 from edsim.rollout.chance import EVENT, TIME, step_words, torch_keys, uniforms
 from edsim.rollout.checked import Checked, refuse_unusable
@@ -18,6 +17,7 @@ from edsim.rollout.decoding import BoundRule
 from edsim.rollout.draw import draw
 from edsim.rollout.history import History
 from edsim.rollout.log import RolloutLog
+from edsim.rollout.settings import refuse_settings
 from edsim.seeds import U64Array
 from edsim.tables.visits import END, Prefixes, Suffixes
 
@@ -78,10 +78,3 @@ def continue_rows(
             break
         history = history.after(tokens).keep(running)
         rows, keys, state = rows[running], keys[running], model.keep(state, running)
-
-
-def refuse_settings(**settings: int) -> None:
-    """Raise unless there is something to generate."""
-    for name, value in settings.items():
-        if value < 1:
-            raise BadInputError(f"{name} must be at least 1; it is {value}.")

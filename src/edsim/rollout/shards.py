@@ -26,7 +26,7 @@ from edsim.errors import BadSimulatorError, BadTableError, EdsimError
 from edsim.models.protocol import Simulator
 from edsim.progress import Progress, Silent, silent
 from edsim.rollout.decoding import Rule
-from edsim.rollout.engine import refuse_settings
+from edsim.rollout.settings import refuse_settings
 from edsim.rollout.slots import roll_out_fast
 from edsim.rollout.work_folder import WorkFolder, plain_messages
 from edsim.tables.facts import VocabularyFacts
@@ -77,7 +77,9 @@ def roll_out_shards(
     progress: Progress = silent,
 ) -> None:
     """Fill `directory` with the shards of `work` that it does not hold yet."""
-    refuse_settings(cap=work.cap, draws=work.draws, slots=slots or 1, workers=workers)
+    refuse_settings(
+        cap=work.cap, draws=work.draws, slots=1 if slots is None else slots, workers=workers
+    )
     Visits.open(work.encoded).checked(work.launches)  # refused before anything is written
     for said in work.rule.bind(VocabularyFacts.open(work.encoded)).idle():
         progress.notice(said)

@@ -18,9 +18,9 @@ from edsim.rollout.chance import EVENT, TIME, step_words, uniforms
 from edsim.rollout.checked import Checked, refuse_unusable
 from edsim.rollout.decoding import BoundRule
 from edsim.rollout.draw import draw
-from edsim.rollout.engine import refuse_settings
 from edsim.rollout.log import RolloutLog
 from edsim.rollout.seated import roll_out_seated
+from edsim.rollout.settings import refuse_settings
 from edsim.rollout.supply import Running, Supply
 from edsim.tables.visits import END, Launches, Suffixes, Visits
 
