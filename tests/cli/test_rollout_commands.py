@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import time
@@ -200,9 +201,13 @@ def test_text_and_parquet_are_converted_without_loss(cohort: Path) -> None:
         ["rollout", "markov", "--launches", "some"],
         ["rollout", "markov", "--cap", "0"],
         ["rollout", "markov", "--draws", "0"],
+        ["rollout", "markov", "--cap", "1000000000000"],
+        ["rollout", "oracle", "--cap", "1000000000000"],
         ["rollout", "markov", "--vocabulary", "ed182"],
         ["check", "nothing.csv"],
         ["check", "ngram:0"],
+        ["check", "markov", "--cap", "1000000000000"],
+        ["check", "markov", "--launches", "triage"],
     ],
 )
 def test_wrong_use_is_one_message_and_no_file(
@@ -214,6 +219,38 @@ def test_wrong_use_is_one_message_and_no_file(
     assert code in (1, 2)
     assert len(said.err + said.out) > 20 and "fault of edsim" not in said.err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_not_used_is_refused_by_its_own_name(
+    cohort: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, out = str(rolled(cohort, "ngram:3")), ["--out", str(tmp_path / "r.rollouts.parquet")]
+    for command, named in (
+        (["check", file, "--cap", "5"], "--cap"),
+        (["check", file, "--clock", "median"], "--clock"),
+        (["check", "markov", "--launches", "triage"], "--launches"),
+        (["rollout", "markov", "--batch", "0", *out], "batch must be"),
+    ):
+        capsys.readouterr()
+        assert run([*command, "--cohort", str(cohort)]) == 2
+        assert named in capsys.readouterr().err
+
+
+def with_header(file: Path, out: Path, **changed: object) -> Path:
+    import polars as pl
+
+    header = json.loads(pl.read_parquet_metadata(file)["edsim.rollouts"]) | changed
+    pl.read_parquet(file).write_parquet(out, metadata={"edsim.rollouts": json.dumps(header)})
+    return out
+
+
+def test_a_header_with_an_unknown_launch_set_is_a_finding(
+    cohort: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = with_header(rolled(cohort, "ngram:3"), tmp_path / "a.parquet", launches="nobody's")
+    capsys.readouterr()
+    assert run(["check", str(file), "--cohort", str(cohort)]) == 1
+    assert "file: launch_set" in capsys.readouterr().out
 
 
 def test_what_is_not_a_simulator_is_told_what_it_lacks(

@@ -17,6 +17,7 @@ from edsim.lab.producers import find_producer, kind_of
 from edsim.lab.rollouts import expected_of
 from edsim.lab.rollouts_files import is_file, read_rows_of, vocabulary_of
 from edsim.progress import Progress, silent
+from edsim.rollout.settings import refuse_settings
 from edsim.tables.facts import VocabularyFacts
 from edsim.tables.rollouts_check import checked, find_faults
 from edsim.tables.visits import Launches
@@ -41,12 +42,19 @@ def certify(
     Of restricted data the sentences hold no small count, and of few people no number at all.
     """
     progress.stage(f"checking {producer}")
-    if cap is not None and cap < 1:
-        raise BadInputError(f"--cap must be at least 1; it is {cap}.")
+    if cap is not None:
+        refuse_settings(cap=cap)
     if is_file(producer):
         if not Path(producer).exists():
             raise BadInputError(f"there is no rollouts file '{producer}'.")
+        if clock is not None:
+            raise BadInputError("--clock is for producers; the clock of a file is what it was.")
         return _file(cohort, Path(producer), launches, vocabulary, cap)
+    if launches is not None:
+        raise BadInputError(
+            "--launches is for rollouts files, which have to hold a launch set in full. A producer "
+            "is checked on launches that the check chooses."
+        )
     verdicts = _simulator(cohort, producer, vocabulary, cap, progress, clock, device)
     return _sayable(cohort, verdicts)
 
@@ -91,9 +99,23 @@ def _file(
         rows = read_rows_of(path, cohort, vocabulary, cap)
     except BadTableError as error:
         return _sayable(cohort, [Verdict(FILE, "fail", str(error))])
+    if cap not in (None, rows.header.cap):
+        raise BadInputError(
+            f"--cap is for producers, and for text that says nothing of itself; the header of "
+            f"'{path.name}' says {rows.header.cap}. Leave --cap out."
+        )
     name = vocabulary_of(rows, cohort, vocabulary)
     said = launches or rows.header.launches
-    wanted = np.asarray(cohort.launches(said)) if said else None
+    try:
+        wanted = np.asarray(cohort.launches(said)) if said else None
+    except BadInputError:
+        if launches is not None:
+            raise
+        unknown = (
+            "the header names a launch set that the cohort does not have. Name the one that the "
+            "table holds with --launches, or leave it out of the header."
+        )
+        return _sayable(cohort, [Verdict(f"{FILE}: launch_set", "fail", unknown)])
     expected = expected_of(cohort, name, wanted)
     faults = find_faults(rows, expected)
     if faults:
