@@ -253,6 +253,17 @@ def test_a_header_with_an_unknown_launch_set_is_a_finding(
     assert "file: launch_set" in capsys.readouterr().out
 
 
+def test_a_foreign_header_gives_the_terminal_no_commands(
+    cohort: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    odd = "mine\x1b[2J\x07\nrule      vanilla"
+    file = with_header(rolled(cohort, "ngram:3"), tmp_path / "a.parquet", producer=odd)
+    capsys.readouterr()
+    assert run(["rollouts", "show", str(file)]) == 0
+    said = capsys.readouterr().out
+    assert "mine?[2J??rule" in said
+
+
 def test_what_is_not_a_simulator_is_told_what_it_lacks(
     cohort: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

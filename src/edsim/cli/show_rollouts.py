@@ -43,7 +43,12 @@ def show_rollouts(console: Console, rollouts: Rollouts, hidden: str = "") -> Non
         ),
     }
     for name, said in lines.items():
-        console.print(f"{name:<10}{escape(said)}")
+        console.print(f"{name:<10}{escape(_printable(said))}")
+
+
+def _printable(said: str) -> str:
+    """Text of a foreign header without what a terminal would take for a command."""
+    return "".join(one if one.isprintable() else "?" for one in said)
 
 
 def _counts(rollouts: Rollouts) -> dict[str, str]:
