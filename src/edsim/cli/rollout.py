@@ -232,7 +232,7 @@ def check(
     vocabulary
         Vocabulary to check in; the cohort's first by default.
     cap
-        Most events of a row; the cohort's own by default.
+        Of a simulator: most events of a row; the cohort's own by default.
     clock
         Of a neural simulator: median, sampled, lattice or bins, as in `edsim rollout`.
     device
