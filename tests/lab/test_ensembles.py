@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from edsim.errors import BadTableError
+from edsim.lab.beside_truth import beside_truth, ensemble_of
 from edsim.lab.build import build_cohort
 from edsim.lab.cohort import Cohort, open_cohort
-from edsim.lab.rollouts import RolloutSettings, beside_truth, ensemble_of, roll_out
+from edsim.lab.rollouts import RolloutSettings, roll_out
 from edsim.sources import SOURCES
 from edsim.tables.rollouts import Rollouts
 

@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from edsim.lab.beside_truth import beside_truth
 from edsim.lab.build import CohortSettings, build_cohort
 from edsim.lab.cohort import Cohort, open_cohort
 from edsim.lab.oracle import oracle_of
-from edsim.lab.rollouts import RolloutSettings, beside_truth, roll_out
+from edsim.lab.rollouts import RolloutSettings, roll_out
 from edsim.metrics.composition import composition_jsd
 from edsim.metrics.occupancy import occupancy_error, occupancy_mae
 from edsim.metrics.termination import termination

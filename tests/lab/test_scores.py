@@ -16,12 +16,12 @@ import pytest
 import edsim
 from edsim.cli import run
 from edsim.errors import BadInputError, BadTableError
+from edsim.lab.beside_truth import expected_of
 from edsim.lab.build import build_cohort
 from edsim.lab.cohort import Cohort, open_cohort
 from edsim.lab.compare import compare
 from edsim.lab.populations import POPULATIONS
 from edsim.lab.references import kept_rollouts
-from edsim.lab.rollouts import expected_of
 from edsim.lab.scores import ScoreSettings, score, score_all
 from edsim.metrics.registry import METRICS, OF_YARDSTICKS, SHARED
 from edsim.sources import SOURCES

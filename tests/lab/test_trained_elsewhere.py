@@ -12,9 +12,10 @@ import pytest
 
 from edsim.cli import run
 from edsim.errors import BadInputError
+from edsim.lab.assembling import assembled
 from edsim.lab.build import build_cohort
 from edsim.lab.cohort import Cohort, open_cohort
-from edsim.lab.rollouts import RolloutSettings, assembled, roll_out
+from edsim.lab.rollouts import RolloutSettings, roll_out
 from edsim.lab.training import adopt
 from edsim.models.neural.checkpoint import read_checkpoint, save_checkpoint
 from edsim.rollout.__main__ import main as roll_out_alone

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from edsim.lab.beside_truth import beside_truth
 from edsim.lab.cohort import Cohort, open_cohort
 from edsim.lab.references import kept_rollouts
-from edsim.lab.rollouts import beside_truth
 from edsim.lab.scores import score_all
 from edsim.tables.rollouts import Rollouts
 

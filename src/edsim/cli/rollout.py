@@ -78,9 +78,10 @@ def rollout(
     """
     from edsim.cli.show_rollouts import FEW, show_rollouts
     from edsim.errors import BadInputError, OutputError
+    from edsim.lab.assembling import assembled
     from edsim.lab.cohort import open_cohort
     from edsim.lab.few_people import few_people
-    from edsim.lab.rollouts import RolloutSettings, assembled, roll_out_to
+    from edsim.lab.rollouts import RolloutSettings, roll_out_to
 
     if (producer is None) == (assemble is None):
         raise BadInputError("give either a producer, such as ngram:3, or --assemble with a folder.")

@@ -10,11 +10,11 @@ import numpy as np
 from edsim.conformance.rollouts import check_rollouts
 from edsim.conformance.verdicts import Verdict
 from edsim.errors import BadInputError, BadTableError
+from edsim.lab.beside_truth import expected_of
 from edsim.lab.cohort import Cohort
 from edsim.lab.few_people import sayable
 from edsim.lab.launch_sets import found_launch_set
 from edsim.lab.producers import find_producer, kind_of
-from edsim.lab.rollouts import expected_of
 from edsim.lab.rollouts_files import is_file, read_rows_of, vocabulary_of
 from edsim.progress import Progress, silent
 from edsim.rollout.settings import refuse_settings

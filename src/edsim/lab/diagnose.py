@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from edsim.lab.beside_truth import beside_truth
 from edsim.lab.cohort import Cohort
 from edsim.lab.few_people import sayable
-from edsim.lab.rollouts import beside_truth
 from edsim.metrics.diagnosis import diagnosed
 from edsim.metrics.proper import launch_chance
 from edsim.metrics.seen import Seen

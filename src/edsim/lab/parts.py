@@ -12,9 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
+from edsim.lab.beside_truth import expected_of
 from edsim.lab.cohort import Cohort
 from edsim.lab.references import rollouts_asked
-from edsim.lab.rollouts import RolloutSettings, expected_of, roll_out_to
+from edsim.lab.rollouts import RolloutSettings, roll_out_to
 from edsim.lab.store import Asked, store_of
 from edsim.progress import Progress, silent
 from edsim.tables.rollouts import Rollouts

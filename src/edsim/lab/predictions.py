@@ -10,6 +10,7 @@ import numpy as np
 
 from edsim import __version__
 from edsim.errors import BadInputError, BadTableError
+from edsim.lab.beside_truth import expected_of
 from edsim.lab.cohort import Cohort
 from edsim.lab.producers import (
     Producer,
@@ -21,7 +22,6 @@ from edsim.lab.producers import (
     trained_on,
     version_of,
 )
-from edsim.lab.rollouts import expected_of
 from edsim.lab.store import Asked, cohort_inputs, store_of
 from edsim.progress import Progress, silent
 from edsim.tables.facts import VocabularyFacts

@@ -14,10 +14,11 @@ import numpy as np
 
 from edsim import __version__
 from edsim.errors import BadCohortError
+from edsim.lab.beside_truth import expected_of
 from edsim.lab.cohort import Cohort
 from edsim.lab.oracle import PRODUCER as ORACLE
 from edsim.lab.producers import always_the_same, decided_by
-from edsim.lab.rollouts import RolloutSettings, expected_of, roll_out, roll_out_to
+from edsim.lab.rollouts import RolloutSettings, roll_out, roll_out_to
 from edsim.lab.store import Asked, Store, cohort_inputs, store_of
 from edsim.progress import Progress, silent
 from edsim.sources import SOURCES

@@ -1,4 +1,4 @@
-"""Rollouts of a cohort: made by any producer, read back, and put beside the truth."""
+"""Rollouts of a cohort, made by any producer; `beside_truth` puts them beside what was observed."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from edsim import __version__
-from edsim.errors import BadInputError, BadTableError
+from edsim.errors import BadInputError
 from edsim.lab.cohort import Cohort
-from edsim.lab.launch_sets import found_launch_set
 from edsim.lab.processes import run_process
 from edsim.lab.producers import (
     Producer,
@@ -27,9 +26,8 @@ from edsim.lab.producers import (
 from edsim.progress import Progress, silent
 from edsim.rollout.settings import refuse_settings
 from edsim.tables.facts import VocabularyFacts
-from edsim.tables.rollouts import Ensemble, Rollouts, RolloutsHeader, Scored
+from edsim.tables.rollouts import Rollouts, RolloutsHeader
 from edsim.tables.rollouts_file import write_rollouts
-from edsim.tables.rollouts_rows import Expected
 from edsim.tables.visits import Launches, Suffixes
 
 if TYPE_CHECKING:
@@ -241,115 +239,13 @@ def roll_out_to(
         if not begun_before and not any(folder.glob("shard-*")):  # nothing to go on from
             remove_work_folder(folder)
         raise
-    _write(cohort, rollouts, path)
+    write_of(cohort, rollouts, path)
     remove_work_folder(folder)
     return rollouts
 
 
-def assembled(cohort: Cohort, folder: Path, path: Path, vocabulary: str | None = None) -> Rollouts:
-    """The rollouts of shards that were made elsewhere, written as a file."""
-    from edsim.rollout import shards
-    from edsim.rollout.decoding import parse_rule
-    from edsim.rollout.work_folder import WorkFolder
-
-    decides = WorkFolder.open(folder).decides
-    facts = VocabularyFacts.open(cohort.encoded(cohort.vocabulary_name(vocabulary)))
-    if decides["vocabulary"] != facts.sha256:
-        raise BadInputError(
-            f"the shards are of another vocabulary than '{facts.name}' of the cohort. Name theirs "
-            "with --vocabulary, or the cohort they were made for."
-        )
-    if decides["visits"] != shards.hash_of_visits(cohort.encoded(facts.name)):
-        raise BadInputError(
-            f"the shards continue the visits of another cohort than {cohort.manifest.cohort_id}. "
-            "Name the one they were made for with --cohort."
-        )
-    rule, manifest = parse_rule(decides["rule"]), cohort.manifest
-    said = decides["identity"]
-    header = RolloutsHeader(
-        producer=str(said.get("producer", said.get("loader", ""))),
-        recipe=dict(said.get("recipe", said)),
-        training_seed=said.get("training_seed"),
-        clock=str(said.get("clock", "own")),
-        device=str(said.get("device", "")),
-        rule=str(rule),
-        rule_settings=rule.settings(),
-        cap=decides["cap"],
-        seed=decides["seed"],
-        draws=decides["draws"],
-        vocabulary=facts.name,
-        vocabulary_sha256=facts.sha256,
-        tokens=facts.tokens,
-        cohort_id=manifest.cohort_id,
-        content_hash=manifest.content_hash,
-        restricted=manifest.restricted,
-        code_version=__version__,
-    )
-    rollouts = shards.assemble(folder, header)
-    held = rollouts.launches[rollouts.draw == 0]
-    named = replace(header, launches=found_launch_set(held, cohort) or "")
-    rollouts = replace(rollouts, header=named)
-    _write(cohort, rollouts, path)
-    return rollouts
-
-
-def _write(cohort: Cohort, rollouts: Rollouts, path: Path) -> None:
+def write_of(cohort: Cohort, rollouts: Rollouts, path: Path) -> None:
+    """Write rollouts of the cohort's visits as a file."""
     stay_ids = cohort.visits(rollouts.header.vocabulary).stay_ids
     assert stay_ids is not None
     write_rollouts(rollouts, path, stay_ids)
-
-
-def expected_of(
-    cohort: Cohort, vocabulary: str | None = None, launches: Launches | None = None
-) -> Expected:
-    """What a rollouts table of the cohort has to fit."""
-    name = cohort.vocabulary_name(vocabulary)
-    return Expected.of(
-        cohort.visits(name),
-        VocabularyFacts.open(cohort.encoded(name)),
-        cohort_id=cohort.manifest.cohort_id,
-        content_hash=cohort.manifest.content_hash,
-        launches=launches,
-        restricted=cohort.manifest.restricted,
-    )
-
-
-def beside_truth(rollouts: Rollouts, cohort: Cohort, *, draw: int = 0) -> Scored:
-    """One draw of every launch, with what was observed there."""
-    rows = np.flatnonzero(rollouts.draw == draw)
-    launches = rollouts.launches[rows]
-    return Scored(
-        generated=rollouts.generated.take(rows),
-        observed=cohort.visits(rollouts.header.vocabulary).suffixes(launches),
-        launches=launches,
-        n_tokens=len(rollouts.header.tokens),
-        cap=rollouts.header.cap,
-    )
-
-
-def ensemble_of(rollouts: Rollouts, cohort: Cohort) -> Ensemble:
-    """All draws of every launch, with what was observed there."""
-    check_draws(rollouts)
-    draws = rollouts.header.draws
-    launches = rollouts.launches[::draws]
-    return Ensemble(
-        generated=rollouts.generated,
-        observed=cohort.visits(rollouts.header.vocabulary).suffixes(launches),
-        launches=launches,
-        draws=draws,
-        n_tokens=len(rollouts.header.tokens),
-        cap=rollouts.header.cap,
-    )
-
-
-def check_draws(rollouts: Rollouts) -> None:
-    """Refuse rollouts that lack draws of some launch, have others, or do not have them in order."""
-    draws = rollouts.header.draws
-    launches = rollouts.launches[::draws]
-    numbers = np.tile(np.arange(draws), len(launches))
-    whole = len(rollouts) == len(numbers) and (rollouts.draw == numbers).all()
-    if not (whole and (rollouts.launches == np.repeat(launches, draws, axis=0)).all()):
-        raise BadTableError(
-            f"the rollouts of '{rollouts.header.producer}' do not have {draws} draws of every "
-            "launch, as their header says. `edsim check` says which are missing."
-        )

@@ -8,10 +8,10 @@ from pathlib import Path
 from edsim.cohort.manifest import MANIFEST_FILE
 from edsim.encoding.vocabulary import Vocabulary
 from edsim.errors import BadInputError, BadTableError
+from edsim.lab.beside_truth import expected_of
 from edsim.lab.cohort import Cohort
 from edsim.lab.few_people import sayable
 from edsim.lab.launch_sets import found_launch_set
-from edsim.lab.rollouts import expected_of
 from edsim.lab.trajectories import read_trajectories, write_trajectories
 from edsim.tables.rollouts import Rollouts, RolloutsHeader
 from edsim.tables.rollouts_check import checked

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from edsim import __version__
 from edsim.cohort.manifest import Manifest
 from edsim.errors import BadInputError
+from edsim.lab.beside_truth import beside_truth, check_draws, ensemble_of
 from edsim.lab.cohort import Cohort, subjects_of
 from edsim.lab.diagnose import diagnose
 from edsim.lab.launch_sets import launch_set_of
 from edsim.lab.oracle import PRODUCER as ORACLE
 from edsim.lab.populations import NOBODY, POPULATIONS, launch_facts
 from edsim.lab.references import REFERENCE, has_oracle, kept_rollouts
-from edsim.lab.rollouts import beside_truth, check_draws, ensemble_of
 from edsim.lab.scoring_facts import scoring_facts
 from edsim.lab.whole_tables import real_vs_real, times_full_test, told_apart
 from edsim.metrics.figures import Group, Table, part_of

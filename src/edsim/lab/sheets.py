@@ -35,6 +35,7 @@ from edsim.tables.whole_file import whole_file
 
 SCORING_CODE = (
     "metrics",
+    "lab/beside_truth.py",
     "lab/compare.py",
     "lab/populations.py",
     "lab/scores.py",

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from edsim.lab.beside_truth import beside_truth
 from edsim.lab.cohort import Cohort
 from edsim.lab.references import REFERENCE, kept_rollouts
-from edsim.lab.rollouts import beside_truth
 from edsim.metrics.composition import composition_jsd
 from edsim.metrics.figures import Group
 from edsim.metrics.real_vs_real import yardstick_rows
