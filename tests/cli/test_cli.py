@@ -6,6 +6,7 @@ import os
 import statistics
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -224,6 +225,37 @@ def test_a_full_disk_while_exporting_is_one_sentence_too(small_disk: Path, tmp_p
         assert done.returncode == 2, command
         assert "space" in done.stderr and "Traceback" not in done.stderr
         assert list(small_disk.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "interrupted",
+    [
+        "ctypes.pythonapi.PyRun_SimpleString(b'raise KeyboardInterrupt'); raise KeyboardInterrupt",
+        "Lost(); time.sleep(20)",
+        "Lost(); Lost(); time.sleep(20)",
+    ],
+    ids=["in code that a library runs", "while an object goes", "twice"],
+)
+def test_an_interrupt_ends_the_command_wherever_it_comes(interrupted: str) -> None:
+    code = f"""
+import ctypes, time, edsim.cli
+
+class Lost:
+    def __del__(self):
+        raise KeyboardInterrupt
+
+def command(*arguments, **more):
+    {interrupted}
+
+edsim.cli.app = command
+command.help_format = ""
+edsim.cli.main()
+"""
+    begin = time.monotonic()
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, time.monotonic() - begin < 15) == (130, True), done.stderr
+    assert "interrupted; nothing half-written was kept" in done.stderr
+    assert "Exception ignored" not in done.stderr
 
 
 def test_a_cohort_that_is_not_there_is_bad_input_and_a_damaged_one_a_finding(

@@ -4,6 +4,7 @@ surroundings are at fault, 70 a fault of edsim, 130 interrupted.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import sys
@@ -33,6 +34,7 @@ from edsim.cli.synthetic import synthetic
 from edsim.cli.train import train
 from edsim.errors import EdsimError, MissingExtraError
 
+INTERRUPTED = 130
 OPTIONAL = {"torch": "models", "r4pm": "xes", "meds": "meds", "ray": "ray"}
 """Packages that an extra brings, and which."""
 
@@ -71,8 +73,13 @@ for command in (
 
 def main() -> NoReturn:
     """Run the command line and leave with its exit code."""
-    signal.signal(signal.SIGTERM, _interrupt)
-    sys.exit(run(sys.argv[1:]))
+    for number in (signal.SIGTERM, signal.SIGALRM):
+        signal.signal(number, _interrupt)
+    sys.unraisablehook = _ask_again
+    code = run(sys.argv[1:])
+    if code == INTERRUPTED:
+        _forget_where_it_was_interrupted()
+    sys.exit(code)
 
 
 def run(arguments: list[str]) -> int:
@@ -101,7 +108,7 @@ def run(arguments: list[str]) -> int:
         return 2
     except KeyboardInterrupt:
         _say("interrupted; nothing half-written was kept.")
-        return 130
+        return INTERRUPTED
     except BrokenPipeError:  # the reader of our output, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -114,6 +121,21 @@ def run(arguments: list[str]) -> int:
 def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
     """A polite request to stop ends like Ctrl-C: what is half-written is taken away."""
     raise KeyboardInterrupt
+
+
+def _ask_again(lost: sys.UnraisableHookArgs) -> None:
+    """An interrupt that came while a library was called back or cleaned up, and was passed over
+    there, comes again a moment later."""
+    if isinstance(lost.exc_value, KeyboardInterrupt):
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+    else:
+        sys.__unraisablehook__(lost)
+
+
+def _forget_where_it_was_interrupted() -> None:
+    """Python ends itself by SIGINT if an interrupt ever left code that a library had it run, even
+    though it was caught further out. Code that runs well makes it forget."""
+    ctypes.pythonapi.PyRun_SimpleString(b"pass")
 
 
 def _say(text: str) -> None:

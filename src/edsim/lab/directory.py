@@ -29,13 +29,12 @@ def whole_directory(
     target = Path(os.path.abspath(target))  # noqa: PTH100 - a link stays a link
     if os.path.lexists(target):
         _check_replaceable(target, overwrite=overwrite, known_by=known_by)
-    with _plain_messages(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        _remove_leftovers(target)
-        partial = target.parent / f".{target.name}.partial-{os.getpid()}"
-        partial.mkdir(mode=0o700)
+    partial = target.parent / f".{target.name}.partial-{os.getpid()}"
     try:
         with _plain_messages(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            _remove_leftovers(target)
+            partial.mkdir(mode=0o700)
             yield partial
             _flush(partial)
             if os.path.lexists(target):  # perhaps another run has made it in the meantime
