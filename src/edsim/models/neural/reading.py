@@ -21,7 +21,7 @@ from edsim.models.neural.precision import faster
 from edsim.models.neural.sheets import Sheet, sheet_of, with_room_between
 from edsim.tables.visits import Prefixes, Suffixes
 
-AT_A_TIME = {"cpu": 2**14, "cuda": 2**20}
+AT_A_TIME = {"cpu": 2**13, "cuda": 2**20}
 """Events that are read together, padding included."""
 
 
